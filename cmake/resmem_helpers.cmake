@@ -1,0 +1,28 @@
+# Warnings and the arithmetic rules that every target of ours follows.
+function(resmem_compile_options target)
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wold-style-cast -Wcast-qual
+    # a*b+c is never fused behind our back: the same bits on every instruction set
+    -ffp-contract=off)
+  if(RESMEM_WARNINGS_AS_ERRORS)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(RESMEM_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${RESMEM_SANITIZE} -fno-omit-frame-pointer
+                                             -fno-sanitize-recover=all)
+    target_link_options(${target} PUBLIC -fsanitize=${RESMEM_SANITIZE})
+  endif()
+endfunction()
+
+# resmem_add_test(name file...): a GoogleTest program of a module; it may see src/.
+function(resmem_add_test name)
+  if(NOT RESMEM_BUILD_TESTS)
+    return()
+  endif()
+  add_executable(${name} ${ARGN})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${name} PRIVATE resmem GTest::gtest GTest::gtest_main
+                                        nlohmann_json::nlohmann_json PkgConfig::HWY)
+  resmem_compile_options(${name})
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()

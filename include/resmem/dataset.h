@@ -1,0 +1,96 @@
+// What the engine learns from and is judged on: rows of (key, logits, label).
+//
+//   keys     rows x dim       the base model's embedding of each example
+//   logits   rows x classes   its output before softmax; for regression its prediction
+//   labels   rows             class numbers 0 .. classes-1
+//   targets  rows x outputs   regression only, instead of labels
+//
+// A row's role travels with it, so that tuning on test rows is a refused call and not
+// a habit.
+#ifndef RESMEM_DATASET_H_
+#define RESMEM_DATASET_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "resmem/array.h"
+#include "resmem/matrix_view.h"
+#include "resmem/status.h"
+
+namespace resmem {
+
+enum class Task { kClassification, kRegression };
+enum class Role { kUnmarked, kTrain, kValidation, kTest };
+const char* RoleName(Role role);
+
+// A block of rows in the caller's memory.  Spans may be empty where the thing is absent.
+struct Rows {
+  MatrixView keys;
+  MatrixView logits;   // classification: logits; regression: the base's predictions
+  std::span<const int32_t> labels;      // classification
+  MatrixView targets;                   // regression
+  std::span<const uint64_t> ids;        // given by the user; empty: numbered by the memory
+  std::span<const std::string> sources; // where an example came from; empty: none
+  std::span<const Role> roles;          // empty: unmarked
+
+  int64_t count() const { return keys.rows; }
+  Rows Slice(int64_t begin, int64_t count) const;
+};
+
+struct DatasetSources {
+  // A folder or .npz/.safetensors file whose arrays have the usual names: keys (or
+  // embeddings, features), logits (or predictions), labels (or targets), ids, sources,
+  // split, slices, coarse.  A source named below wins over the one found in here.
+  std::string all;
+  std::optional<ArraySource> keys, logits, labels, targets, ids, sources, split, slices;
+  std::optional<Role> role;  // every row's role, where there is no split array
+};
+
+// A dataset on disk, read in blocks of rows.  Opening checks that the row counts agree.
+// Every value read is checked: not finite, or a label outside 0 .. classes-1, is kBadData
+// with file, row, column, the value found and what was allowed.
+class Dataset {
+ public:
+  static Result<Dataset> Open(const DatasetSources& sources, Task task = Task::kClassification);
+
+  Task task() const { return task_; }
+  int64_t rows() const { return rows_; }
+  int64_t dim() const;      // columns of keys
+  int64_t outputs() const;  // columns of logits: classes, or regression outputs; 0 without logits
+  bool has_labels() const;  // or targets, for regression
+  bool has_logits() const { return logits_.has_value(); }
+  bool has_ids() const { return ids_.has_value(); }
+  // Distinct slice names per row, where a slices array was given.
+  bool has_slices() const { return slices_.has_value(); }
+
+  // Buffers for one block.  Reused between calls; `view` points into it or into the map.
+  struct Block {
+    Rows view;
+    std::vector<float> keys, logits, targets;
+    std::vector<int32_t> labels;
+    std::vector<uint64_t> ids;
+    std::vector<std::string> sources;
+    std::vector<Role> roles;
+    std::vector<std::string> slices;
+  };
+  // Reads and checks rows [begin, begin + count).
+  Status Read(int64_t begin, int64_t count, Block* block) const;
+  // The same rows will not be needed again: their pages may leave memory.
+  void Drop(int64_t begin, int64_t count) const;
+
+  // How many rows have each role.
+  Result<std::vector<int64_t>> CountRoles() const;  // indexed by Role
+
+ private:
+  Task task_ = Task::kClassification;
+  int64_t rows_ = 0;
+  std::optional<Array> keys_, logits_, labels_, targets_, ids_, sources_, split_, slices_;
+  std::optional<Role> role_;
+};
+
+}  // namespace resmem
+
+#endif  // RESMEM_DATASET_H_

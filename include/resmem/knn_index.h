@@ -1,0 +1,79 @@
+// Who is near: the k rows whose keys have the smallest L2 distance to a query.
+//
+// The answer is defined, not approximated: distances are taken between the keys as
+// stored (float16 and int8 keys are decoded to float32 first), summed in double in one
+// fixed order, and sorted by (distance, row).  It therefore does not depend on the
+// thread count, the batch size or the instruction set.
+#ifndef RESMEM_KNN_INDEX_H_
+#define RESMEM_KNN_INDEX_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "resmem/matrix_view.h"
+#include "resmem/progress.h"
+#include "resmem/status.h"
+
+namespace resmem {
+
+enum class KeyType { kFloat32, kFloat16, kInt8 };
+const char* KeyTypeName(KeyType type);  // "float32", "float16", "int8"
+
+// Keys in somebody else's memory, row-major without padding.
+// int8: value = scale[row] * stored, symmetric.
+struct KeyBlock {
+  KeyType type = KeyType::kFloat32;
+  const void* data = nullptr;
+  const float* scales = nullptr;  // kInt8 only
+  int64_t rows = 0;
+};
+
+// queries x k, each query's neighbors in order.  Where fewer than k rows exist, or are
+// left after exclusion, the rest of a line has row -1 and an infinite distance.
+struct Neighbors {
+  int64_t queries = 0;
+  int64_t k = 0;
+  std::vector<int64_t> rows;
+  std::vector<float> distances;  // plain L2, not squared
+
+  std::span<const int64_t> rows_of(int64_t q) const { return {&rows[q * k], static_cast<size_t>(k)}; }
+  std::span<const float> distances_of(int64_t q) const {
+    return {&distances[q * k], static_cast<size_t>(k)};
+  }
+};
+
+struct SearchOptions {
+  int64_t k = 1;    // >= 1; more than the rows there are means all of them
+  int threads = 0;  // 0: as many as the machine has
+  // Leave-one-out: query q never finds row exclude[q] (-1: nothing).  Empty: off.
+  std::span<const int64_t> exclude;
+  Progress* progress = nullptr;
+};
+
+// Immutable once built: const methods need no lock on any number of threads.
+class KnnIndex {
+ public:
+  virtual ~KnnIndex() = default;
+  virtual int64_t rows() const = 0;
+  virtual int64_t dim() const = 0;
+  // Errors: kInvalidArgument (k, exclude), kBadData (another dim, a value that is not finite).
+  virtual Status Search(MatrixView queries, const SearchOptions& options, Neighbors* out) const = 0;
+};
+
+// Scans every key.  Rows are numbered through the blocks in order; those in `hidden`
+// (sorted, without repetition) are never found but keep their numbers.  The blocks'
+// memory must outlive the index.
+Result<std::unique_ptr<KnnIndex>> MakeExactIndex(int64_t dim, std::vector<KeyBlock> blocks,
+                                                 std::vector<int64_t> hidden = {});
+
+// "avx512", "avx2", ...: the instruction set that the kernels use on this machine, and
+// all that could be chosen with the environment variable RESMEM_SIMD.
+std::string SimdName();
+std::vector<std::string> SimdNamesAvailable();
+
+}  // namespace resmem
+
+#endif  // RESMEM_KNN_INDEX_H_

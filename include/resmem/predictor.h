@@ -1,0 +1,98 @@
+// The prediction of ResMem: s(x) = softmax(f(x) / T) + sum_i w_i r_i over the k nearest
+// rows, w_i = exp(-d_i / sigma) normalised to sum 1; for regression f(x) + sum_i w_i r_i.
+// Beside it, from the same neighbors, the methods that it must beat.
+//
+// Scores sum to 1 but may leave [0, 1]: ranking uses the raw score, ToProbabilities()
+// makes probabilities.  With an empty memory or k = 0 the score is the base's, bit for bit.
+#ifndef RESMEM_PREDICTOR_H_
+#define RESMEM_PREDICTOR_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "resmem/residual_memory.h"
+
+namespace resmem {
+
+enum class Method { kBase, kNearestClassMean, kKnn, kKnnLm, kResMem };
+const char* MethodName(Method method);  // "base", "nearest-class-mean", "knn", "knn-lm", "resmem"
+
+struct PredictOptions {
+  Parameters parameters;  // Predictor's default: the memory's own
+  Method method = Method::kResMem;
+  float lambda = 0.25f;   // kKnnLm: (1 - lambda) softmax(f / T) + lambda p_knn
+  int threads = 0;        // 0: as many as the machine has
+  Progress* progress = nullptr;
+};
+
+// Keeps a reference to the memory; const and thread-safe like it.
+class Predictor {
+ public:
+  explicit Predictor(const ResidualMemory& memory);
+  ~Predictor();
+  Predictor(Predictor&&) noexcept;
+
+  const ResidualMemory& memory() const;
+  PredictOptions DefaultOptions() const;
+
+  // One neighbor pass serves every method and every k up to `k`.
+  // `exclude`: as in SearchOptions, for rows that are in the memory.
+  Status FindNeighbors(MatrixView keys, int64_t k, std::span<const int64_t> exclude, int threads,
+                       Progress* progress, Neighbors* out) const;
+
+  // scores: rows x outputs.  `logits` are the base's for the same queries (regression: its
+  // predictions).  `neighbors` must hold at least parameters.k a query.
+  // kNearestClassMean: minus the distance to each class's mean key, from `keys`.
+  Status Score(MatrixView keys, MatrixView logits, const Neighbors& neighbors,
+               const PredictOptions& options, std::span<float> scores) const;
+
+  // FindNeighbors and Score in one.
+  Status Predict(MatrixView keys, MatrixView logits, const PredictOptions& options,
+                 std::span<float> scores) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Index of the largest score, the smallest index among equals.
+int64_t ArgMax(std::span<const float> scores);
+
+// A prediction as a sum that anybody can check: score = base + contributions + rounding.
+struct Explanation {
+  struct Line {
+    int64_t row = 0;      // in the memory
+    uint64_t id = 0;
+    std::string source;
+    int32_t label = -1;   // classification
+    double distance = 0;
+    double weight = 0;    // normalised: the lines' weights sum to 1
+    std::vector<double> contribution;  // weight * residual, per output
+  };
+  std::vector<double> base;      // softmax(f / T), or f for regression
+  std::vector<Line> lines;       // nearest first
+  std::vector<double> rounding;  // what float32 summation lost: |.| < 1e-5, makes the sum exact
+  std::vector<float> score;      // as Predict() gives it
+  int64_t base_prediction = -1, prediction = -1;  // classification
+  // The fewest lines, strongest first, whose removal (with the rest reweighted) changes the
+  // prediction; empty where none of the greedy removals does.
+  std::vector<int64_t> flip_set;  // indices into `lines`
+};
+Result<Explanation> Explain(const Predictor& predictor, std::span<const float> key,
+                            std::span<const float> logits, const PredictOptions& options,
+                            int64_t exclude = -1);
+
+// Calibrators, by name.  `scores`: one line, changed in place into a probability vector.
+//   clip             negative entries to 0, divided by the sum
+//   simplex          Euclidean projection on the simplex
+//   log-temperature  proportional to max(score, 1e-6)^(1 / temperature)
+std::span<const std::string_view> CalibratorNames();
+Status ToProbabilities(std::string_view calibrator, float temperature, std::span<float> scores);
+
+}  // namespace resmem
+
+#endif  // RESMEM_PREDICTOR_H_

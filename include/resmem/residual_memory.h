@@ -1,0 +1,180 @@
+// A ResidualMemory answers one question: by how much was the base model wrong near here?
+//
+//   keys       rows x dim       float32, float16 or int8
+//   residuals  rows x outputs   onehot(label) - softmax(logits / temperature)
+//
+// On disk it is a folder of immutable, checksummed files and a manifest that names them
+// (docs/memory_format.md); it is opened by mapping.  An open memory never changes: const
+// methods need no lock on any number of threads, and a later append, delete or compact
+// by anybody is seen by the next Open() only.
+#ifndef RESMEM_RESIDUAL_MEMORY_H_
+#define RESMEM_RESIDUAL_MEMORY_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "resmem/dataset.h"
+#include "resmem/knn_index.h"
+#include "resmem/progress.h"
+#include "resmem/status.h"
+
+namespace resmem {
+
+// The three numbers of the method.  Weight of a neighbor: exp(-distance / sigma).
+struct Parameters {
+  int64_t k = 53;            // neighbors consulted; 0 gives the base prediction
+  float sigma = 0.7f;        // > 0, in the unit of the embedding's distances
+  float temperature = 1.4f;  // > 0; residual = onehot(label) - softmax(logits / temperature)
+};
+Status CheckParameters(const Parameters& parameters);
+
+// What a memory keeps of each row's answer.
+enum class ResidualForm {
+  kLogits,   // labels and logits: the temperature may still change
+  kDense,    // residuals frozen at one temperature; the only form for regression
+  kSparse,   // the `top` residuals of largest magnitude, frozen at one temperature
+};
+const char* ResidualFormName(ResidualForm form);  // "logits", "dense", "sparse"
+
+// Which model made the arrays.  Empty: unknown, nothing is checked.
+struct Fingerprint {
+  std::string digest;  // 32 hex digits of the model file, or the user's own name for the model
+  std::string layer;   // name of the embedding layer
+  bool empty() const { return digest.empty() && layer.empty(); }
+  bool operator==(const Fingerprint&) const = default;
+};
+// XXH3-128 of the file's bytes.
+Result<std::string> DigestFile(const std::string& path);
+
+// Everything that is not a row.  All of it is in the manifest.
+struct MemoryDescription {
+  Task task = Task::kClassification;
+  int64_t dim = 0;
+  int64_t outputs = 0;  // classes, or values of a regression target
+  KeyType key_type = KeyType::kFloat32;
+  ResidualForm form = ResidualForm::kLogits;
+  int64_t top = 128;    // kSparse only: entries kept a row
+  bool half_residuals = false;  // kDense, kSparse: values stored as float16
+  Parameters parameters;            // temperature is the frozen one where the form is frozen
+  bool tuned = false;               // parameters were chosen by Tune()
+  bool cross_fitted = false;        // logits are out-of-fold: the base had not seen the row
+  bool has_sources = false;         // every row carries a source string, or none does
+  std::string calibrator = "clip";  // how probabilities are made; see predictor.h
+  float calibrator_temperature = 1.0f;
+  Fingerprint fingerprint;
+  std::vector<std::string> class_names;  // empty or `outputs` names
+  uint64_t seed = 0;
+  std::string tool_version;  // of the program that wrote it; set by the writer
+  std::string created;       // UTC, ISO 8601; set by the writer
+  std::map<std::string, std::string> notes;  // the tuner's trace and the like; free text
+};
+
+struct OpenOptions {
+  // Reads every block once and compares checksums (about 10 GB/s from the page cache).
+  // Off: only the manifest, headers and sizes are checked until Verify() is called.
+  bool verify_blocks = true;
+};
+
+class ResidualMemory {
+ public:
+  // Errors: kNotFound, kCorrupt, kTooNew, kIo.
+  static Result<ResidualMemory> Open(const std::string& path, const OpenOptions& options = {});
+  ResidualMemory(ResidualMemory&&) noexcept;
+  ResidualMemory& operator=(ResidualMemory&&) noexcept;
+  ~ResidualMemory();
+
+  const MemoryDescription& description() const;
+  int64_t rows() const;      // living rows
+  int64_t capacity() const;  // rows stored; row numbers run from 0 to capacity() - 1
+  int64_t segments() const;
+  int64_t bytes_on_disk() const;
+  bool deleted(int64_t row) const;
+
+  // Require 0 <= row < capacity().
+  uint64_t id(int64_t row) const;
+  std::string_view source(int64_t row) const;       // "" without sources
+  int32_t label(int64_t row) const;                 // classification
+  std::span<const float> target(int64_t row) const; // regression
+  void DecodeKey(int64_t row, std::span<float> key) const;  // dim values
+  std::optional<int64_t> FindId(uint64_t id) const;         // living rows only
+
+  // The row's residual, `outputs` values.  For frozen forms `temperature` must be the frozen one.
+  void Residual(int64_t row, float temperature, std::span<float> out) const;
+  // accumulator[c] += weight * residual[c], each product and sum rounded to float32, in every
+  // form the same for the entries it stores.  `scratch`: `outputs` floats, used by kLogits.
+  void AddResidual(int64_t row, float temperature, float weight, std::span<float> scratch,
+                   std::span<float> accumulator) const;
+  // The row's logits (kLogits only), for leave-one-out evaluation of rows in the memory.
+  std::span<const float> logits(int64_t row) const;
+
+  const KnnIndex& index() const;
+
+  // Share of all residual mass, sum |r|, that the sparse form dropped; 0 for others.
+  double dropped_mass() const;
+  // Mean of |r|_1 / 2 over living rows at `temperature`: 0 where the base has memorised
+  // its training set, and the memory then has nothing to add; 1 where it is always wrong.
+  double MeanResidualMass(float temperature) const;
+
+  // Compares every checksum and every pair of fields that must agree.
+  Status Verify(Progress* progress = nullptr) const;
+
+ private:
+  struct Impl;
+  explicit ResidualMemory(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// Writes a new memory, or one more segment of an existing one.  Nothing is visible until
+// Finish(); destruction without it removes what was written.
+class MemoryWriter {
+ public:
+  struct Options {
+    bool overwrite = false;  // replace an existing memory at `path`
+  };
+  // `rows`: how many will be added, exactly.
+  static Result<MemoryWriter> Create(const std::string& path, const MemoryDescription& description,
+                                     int64_t rows, const Options& options);
+  // New rows of an existing memory: found by the next Open() after Finish().  A row id
+  // that lives in the memory already is kBadData.
+  static Result<MemoryWriter> Append(const std::string& path, int64_t rows);
+  MemoryWriter(MemoryWriter&&) noexcept;
+  MemoryWriter& operator=(MemoryWriter&&) noexcept;
+  ~MemoryWriter();
+
+  const MemoryDescription& description() const;
+  // Errors: kBadData (shapes, values that are not finite, labels, repeated ids),
+  // kResourceExhausted (no space), kIo.
+  Status Add(const Rows& rows);
+  Status Finish();
+
+  double dropped_mass() const;  // so far, see ResidualMemory
+
+ private:
+  struct Impl;
+  explicit MemoryWriter(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// The rows are gone from answers at the next Open(), and from the bytes after compaction.
+// An id that does not live in the memory is kNotFound and nothing is deleted.
+Status DeleteRows(const std::string& path, std::span<const uint64_t> ids);
+
+struct CompactOptions {
+  bool freeze = false;  // turn logits into residuals at the memory's temperature
+  Progress* progress = nullptr;
+};
+// Rewrites the memory as one segment without deleted rows.  It answers bit for bit as a
+// memory built without those rows.
+Status CompactMemory(const std::string& path, const CompactOptions& options = {});
+
+// Replaces parameters, calibrator, `tuned` and notes; rows are untouched.
+Status UpdateDescription(const std::string& path, const MemoryDescription& description);
+
+}  // namespace resmem
+
+#endif  // RESMEM_RESIDUAL_MEMORY_H_

@@ -1,0 +1,223 @@
+#include "support/file_system.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "support/text.h"
+
+namespace resmem {
+namespace {
+
+Status SystemError(const std::string& path, const char* what, int error) {
+  ErrorCode code = ErrorCode::kIo;
+  if (error == ENOENT || error == ENOTDIR) code = ErrorCode::kNotFound;
+  if (error == ENOSPC || error == EDQUOT || error == ENOMEM || error == EMFILE || error == EFBIG) {
+    code = ErrorCode::kResourceExhausted;
+  }
+  return {code, Text(path, ": cannot ", what, ": ", std::strerror(error))};
+}
+
+class PosixFile final : public WritableFile {
+ public:
+  PosixFile(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
+  ~PosixFile() override {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+
+  Status Write(int64_t offset, std::span<const std::byte> bytes) override {
+    while (!bytes.empty()) {
+      const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), offset);
+      if (written < 0) {
+        if (errno == EINTR) continue;
+        return SystemError(path_, "write", errno);
+      }
+      bytes = bytes.subspan(static_cast<size_t>(written));
+      offset += written;
+    }
+    return {};
+  }
+
+  Status Sync() override {
+    if (::fsync(descriptor_) != 0) return SystemError(path_, "sync", errno);
+    return {};
+  }
+
+  Status Close() override {
+    const int descriptor = std::exchange(descriptor_, -1);
+    if (descriptor >= 0 && ::close(descriptor) != 0) return SystemError(path_, "close", errno);
+    return {};
+  }
+
+ private:
+  int descriptor_;
+  std::string path_;
+};
+
+class PosixLock final : public FileLock {
+ public:
+  explicit PosixLock(int descriptor) : descriptor_(descriptor) {}
+  ~PosixLock() override { ::close(descriptor_); }  // releases it
+
+ private:
+  int descriptor_;
+};
+
+class PosixFileSystem final : public FileSystem {
+ public:
+  Result<std::unique_ptr<WritableFile>> Create(const std::string& path) override {
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (descriptor < 0) return SystemError(path, "create", errno);
+    return std::unique_ptr<WritableFile>(new PosixFile(descriptor, path));
+  }
+
+  Result<MappedFile> Map(const std::string& path) override {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return SystemError(path, "open", errno);
+    struct stat info {};
+    if (::fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
+      ::close(descriptor);
+      return Status(ErrorCode::kIo, Text(path, ": not a regular file, which is needed to map it"));
+    }
+    const auto size = static_cast<size_t>(info.st_size);
+    if (size == 0) {
+      ::close(descriptor);
+      return MappedFile();
+    }
+    void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    const int error = errno;
+    ::close(descriptor);
+    if (data == MAP_FAILED) return SystemError(path, "map", error);
+    return MappedFile(static_cast<const std::byte*>(data), size);
+  }
+
+  Status Rename(const std::string& from, const std::string& to) override {
+    if (::rename(from.c_str(), to.c_str()) != 0) return SystemError(from, "rename", errno);
+    return {};
+  }
+
+  Status Remove(const std::string& path) override {
+    if (::remove(path.c_str()) != 0) return SystemError(path, "remove", errno);
+    return {};
+  }
+
+  Status MakeDirectory(const std::string& path) override {
+    if (::mkdir(path.c_str(), 0755) == 0) return {};
+    const int error = errno;
+    if (error == EEXIST && IsDirectory(path)) return {};
+    return SystemError(path, "create the folder", error);
+  }
+
+  Status SyncDirectory(const std::string& path) override {
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return SystemError(path, "open the folder", errno);
+    const int failed = ::fsync(descriptor);
+    const int error = errno;
+    ::close(descriptor);
+    if (failed != 0) return SystemError(path, "sync the folder", error);
+    return {};
+  }
+
+  Result<std::vector<std::string>> List(const std::string& directory) override {
+    DIR* stream = ::opendir(directory.c_str());
+    if (stream == nullptr) return SystemError(directory, "list the folder", errno);
+    std::vector<std::string> names;
+    while (const dirent* entry = ::readdir(stream)) {
+      const std::string name = entry->d_name;
+      if (name != "." && name != "..") names.push_back(name);
+    }
+    ::closedir(stream);
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  bool Exists(const std::string& path) override {
+    struct stat info {};
+    return ::stat(path.c_str(), &info) == 0;
+  }
+
+  bool IsDirectory(const std::string& path) override {
+    struct stat info {};
+    return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+  }
+
+  Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override {
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (descriptor < 0) return SystemError(path, "create the lock", errno);
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+      const int error = errno;
+      ::close(descriptor);
+      if (error != EWOULDBLOCK) return SystemError(path, "lock", error);
+      return Status(ErrorCode::kResourceExhausted,
+                    Text(path, ": held by another process that is changing this memory; try again "
+                               "when it has finished"));
+    }
+    return std::unique_ptr<FileLock>(new PosixLock(descriptor));
+  }
+};
+
+}  // namespace
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+void MappedFile::Drop(size_t offset, size_t size) const {
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const size_t begin = (offset + page - 1) / page * page;
+  const size_t end = std::min(size_, offset + size) / page * page;
+  if (begin >= end) return;
+  // Read-only and private: the kernel reads dropped pages from the file again when needed.
+  ::madvise(const_cast<std::byte*>(data_) + begin, end - begin, MADV_DONTNEED);
+}
+
+void MappedFile::ReadAhead() const {
+  if (data_ != nullptr) ::madvise(const_cast<std::byte*>(data_), size_, MADV_SEQUENTIAL);
+}
+
+FileSystem& FileSystem::Posix() {
+  static PosixFileSystem files;
+  return files;
+}
+
+std::string ParentDirectory(const std::string& path) {
+  const size_t slash = path.find_last_of('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+Status WriteFileAtomically(FileSystem& files, const std::string& path,
+                           std::span<const std::byte> bytes) {
+  const std::string temporary = Text(path, ".tmp-", ::getpid());
+  auto write = [&]() -> Status {
+    RESMEM_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, files.Create(temporary));
+    RESMEM_RETURN_IF_ERROR(file->Write(0, bytes));
+    RESMEM_RETURN_IF_ERROR(file->Sync());
+    RESMEM_RETURN_IF_ERROR(file->Close());
+    RESMEM_RETURN_IF_ERROR(files.Rename(temporary, path));
+    return files.SyncDirectory(ParentDirectory(path));
+  };
+  Status status = write();
+  // Best effort: the first error is the one to tell.
+  if (!status.ok() && files.Exists(temporary)) (void)files.Remove(temporary).ok();
+  return status;
+}
+
+}  // namespace resmem

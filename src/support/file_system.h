@@ -1,0 +1,80 @@
+// Every system call that touches files goes through here, so that a test can make any one
+// of them fail.  Messages name the path and what the system said.
+#ifndef RESMEM_SUPPORT_FILE_SYSTEM_H_
+#define RESMEM_SUPPORT_FILE_SYSTEM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "resmem/status.h"
+
+namespace resmem {
+
+// Written at any offset; closed without Sync() its content may be lost in a crash.
+class WritableFile {
+ public:
+  virtual ~WritableFile() = default;
+  virtual Status Write(int64_t offset, std::span<const std::byte> bytes) = 0;
+  virtual Status Sync() = 0;
+  virtual Status Close() = 0;
+};
+
+// A whole file, mapped read-only until destruction.  The start is page-aligned.
+class MappedFile {
+ public:
+  MappedFile() = default;
+  MappedFile(const std::byte* data, size_t size) : data_(data), size_(size) {}
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  ~MappedFile();
+
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+  // The range will not be read again soon: whole pages inside it may leave memory.
+  void Drop(size_t offset, size_t size) const;
+  // The file will be read from front to back.
+  void ReadAhead() const;
+
+ private:
+  const std::byte* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+// Held until destruction.
+class FileLock {
+ public:
+  virtual ~FileLock() = default;
+};
+
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+  static FileSystem& Posix();
+
+  // Creates or empties the file.
+  virtual Result<std::unique_ptr<WritableFile>> Create(const std::string& path) = 0;
+  virtual Result<MappedFile> Map(const std::string& path) = 0;  // kNotFound, kIo
+  virtual Status Rename(const std::string& from, const std::string& to) = 0;
+  virtual Status Remove(const std::string& path) = 0;  // a file or an empty folder
+  virtual Status MakeDirectory(const std::string& path) = 0;  // existing: ok
+  virtual Status SyncDirectory(const std::string& path) = 0;
+  virtual Result<std::vector<std::string>> List(const std::string& directory) = 0;  // names, sorted
+  virtual bool Exists(const std::string& path) = 0;
+  virtual bool IsDirectory(const std::string& path) = 0;
+  // Fails at once with kResourceExhausted where another process holds the lock.
+  virtual Result<std::unique_ptr<FileLock>> Lock(const std::string& path) = 0;
+};
+
+// The folder part of a path: "." where it has none.
+std::string ParentDirectory(const std::string& path);
+
+// Write to a temporary name beside `path`, sync, rename, sync the folder.
+Status WriteFileAtomically(FileSystem& files, const std::string& path,
+                           std::span<const std::byte> bytes);
+
+}  // namespace resmem
+
+#endif  // RESMEM_SUPPORT_FILE_SYSTEM_H_

@@ -1,0 +1,126 @@
+#include "support/parallel.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace resmem {
+namespace {
+
+thread_local bool inside_parallel_for = false;
+
+// One loop that is being worked on.  Lives on the caller's stack until every helper left it.
+struct Loop {
+  int64_t items;
+  int64_t grain;
+  const std::function<void(int64_t, int64_t, int)>* body;
+  std::atomic<int64_t> next{0};
+
+  void Work(int worker) {
+    inside_parallel_for = true;
+    for (;;) {
+      const int64_t begin = next.fetch_add(grain, std::memory_order_relaxed);
+      if (begin >= items) break;
+      (*body)(begin, std::min(items, begin + grain), worker);
+    }
+    inside_parallel_for = false;
+  }
+};
+
+// Helpers sleep between loops: no spinning, so that a busy machine is not made busier.
+class Pool {
+ public:
+  ~Pool() {
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      stopping_ = true;
+    }
+    wake_.notify_all();
+    for (std::thread& helper : helpers_) helper.join();
+  }
+
+  // Runs the loop with `helpers` more threads.  Returns false where another caller has the pool.
+  bool Run(Loop* loop, int helpers) {
+    std::unique_lock<std::mutex> owner(owner_, std::try_to_lock);
+    if (!owner.owns_lock()) return false;
+    {
+      std::lock_guard<std::mutex> lock(mutex_);
+      while (static_cast<int>(helpers_.size()) < helpers) {
+        const int worker = static_cast<int>(helpers_.size()) + 1;
+        helpers_.emplace_back([this, worker] { Serve(worker); });
+      }
+      loop_ = loop;
+      invited_ = helpers;
+      ++ticket_;
+    }
+    wake_.notify_all();
+    loop->Work(0);
+    std::unique_lock<std::mutex> lock(mutex_);
+    loop_ = nullptr;  // helpers that have not woken yet need not come any more
+    idle_.wait(lock, [this] { return working_ == 0; });
+    return true;
+  }
+
+ private:
+  void Serve(int worker) {
+    uint64_t seen = 0;
+    std::unique_lock<std::mutex> lock(mutex_);
+    for (;;) {
+      wake_.wait(lock, [&] { return stopping_ || ticket_ != seen; });
+      if (stopping_) return;
+      seen = ticket_;
+      Loop* loop = loop_;
+      if (loop == nullptr || worker > invited_) continue;
+      ++working_;
+      lock.unlock();
+      loop->Work(worker);
+      lock.lock();
+      if (--working_ == 0) idle_.notify_one();
+    }
+  }
+
+  std::mutex owner_;  // held by the caller whose loop runs
+  std::mutex mutex_;  // guards all below
+  std::condition_variable wake_, idle_;
+  std::vector<std::thread> helpers_;
+  Loop* loop_ = nullptr;
+  int invited_ = 0;
+  int working_ = 0;
+  uint64_t ticket_ = 0;
+  bool stopping_ = false;
+};
+
+Pool& SharedPool() {
+  static Pool pool;
+  return pool;
+}
+
+}  // namespace
+
+int ResolveThreads(int requested) {
+  if (requested > 0) return requested;
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+void ParallelFor(int threads, int64_t items, int64_t grain,
+                 const std::function<void(int64_t, int64_t, int)>& body) {
+  if (items <= 0) return;
+  grain = std::max<int64_t>(1, grain);
+  Loop loop{items, grain, &body};
+  const int64_t pieces = (items + grain - 1) / grain;
+  const int helpers = static_cast<int>(std::min<int64_t>(ResolveThreads(threads), pieces)) - 1;
+  // Two callers at once: the second works alone rather than wait for the first.
+  if (helpers > 0 && !inside_parallel_for && SharedPool().Run(&loop, helpers)) return;
+  const bool nested = inside_parallel_for;
+  loop.Work(0);
+  inside_parallel_for = nested;
+}
+
+}  // namespace resmem
