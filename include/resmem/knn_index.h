@@ -39,9 +39,11 @@ struct Neighbors {
   std::vector<int64_t> rows;
   std::vector<float> distances;  // plain L2, not squared
 
-  std::span<const int64_t> rows_of(int64_t q) const { return {&rows[q * k], static_cast<size_t>(k)}; }
+  std::span<const int64_t> rows_of(int64_t q) const {
+    return {rows.data() + q * k, static_cast<size_t>(k)};
+  }
   std::span<const float> distances_of(int64_t q) const {
-    return {&distances[q * k], static_cast<size_t>(k)};
+    return {distances.data() + q * k, static_cast<size_t>(k)};
   }
 };
 

@@ -24,7 +24,7 @@ const char* MethodName(Method method);  // "base", "nearest-class-mean", "knn", 
 struct PredictOptions {
   Parameters parameters;  // Predictor's default: the memory's own
   Method method = Method::kResMem;
-  float lambda = 0.25f;   // kKnnLm: (1 - lambda) softmax(f / T) + lambda p_knn
+  float lambda = 0.25f;   // kKnnLm, 0 .. 1: (1 - lambda) softmax(f) + lambda p_knn; no T in it
   int threads = 0;        // 0: as many as the machine has
   Progress* progress = nullptr;
 };
@@ -46,7 +46,10 @@ class Predictor {
 
   // scores: rows x outputs.  `logits` are the base's for the same queries (regression: its
   // predictions).  `neighbors` must hold at least parameters.k a query.
-  // kNearestClassMean: minus the distance to each class's mean key, from `keys`.
+  // kNearestClassMean: minus the distance to each class's mean key, from `keys`; the lowest float
+  // for a class without rows.  Other methods do not look at `keys`.
+  // Errors: kInvalidArgument (parameters, too few neighbors, another temperature than the one the
+  // memory is frozen at), kBadData (shapes, logits that are not finite), kUnsupported.
   Status Score(MatrixView keys, MatrixView logits, const Neighbors& neighbors,
                const PredictOptions& options, std::span<float> scores) const;
 
