@@ -35,6 +35,7 @@ struct Rows {
   std::span<const uint64_t> ids;        // given by the user; empty: numbered by the memory
   std::span<const std::string> sources; // where an example came from; empty: none
   std::span<const Role> roles;          // empty: unmarked
+  std::span<const std::string> slices;  // the group that each row is reported under; empty: none
 
   int64_t count() const { return keys.rows; }
   Rows Slice(int64_t begin, int64_t count) const;
@@ -63,7 +64,6 @@ class Dataset {
   bool has_labels() const;  // or targets, for regression
   bool has_logits() const { return logits_.has_value(); }
   bool has_ids() const { return ids_.has_value(); }
-  // Distinct slice names per row, where a slices array was given.
   bool has_slices() const { return slices_.has_value(); }
 
   // Buffers for one block.  Reused between calls; `view` points into it or into the map.

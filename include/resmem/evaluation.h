@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "resmem/predictor.h"
@@ -27,7 +28,8 @@ struct Accuracy {
 };
 Accuracy MakeAccuracy(int64_t correct, int64_t total);
 
-// Two methods on the same rows.  gain = (fixed - harmed) / total = TPR - FPR, in integers.
+// Two methods on the same rows.  In integers: gain = (fixed - harmed) / total, TPR = fixed / total,
+// FPR = harmed / total, so that gain = TPR - FPR holds exactly.
 struct PairedGain {
   int64_t total = 0;
   int64_t fixed = 0;       // base wrong, other right
@@ -39,8 +41,12 @@ struct PairedGain {
 };
 PairedGain MakePairedGain(int64_t fixed, int64_t harmed, int64_t both_right, int64_t both_wrong);
 
+// Of probabilities against what happened.  Natural logarithm; 15 equal-width bins of the
+// probability of the method's answer.
 struct Calibration {
-  double nll = 0, brier = 0, ece = 0;  // natural log; 15 equal-width bins
+  double nll = 0, brier = 0, ece = 0;  // Brier: summed over classes, 0 .. 2
+  // Rows whose label had a probability below 2^-23, which counts as 2^-23 in the NLL.
+  int64_t floored = 0;
   struct Bin {
     int64_t count = 0;
     double confidence = 0, accuracy = 0;  // means over the bin
@@ -76,45 +82,78 @@ struct RowResult {
 };
 
 struct EvaluationOptions {
-  PredictOptions predict;
-  bool leave_one_out = false;            // the rows evaluated are those of the memory, by id
-  std::vector<float> lambdas = {0.0f, 0.1f, 0.2f, 0.3f, 0.4f, 0.5f, 0.6f, 0.7f, 0.8f, 0.9f, 1.0f};
+  std::optional<Parameters> parameters;  // none: the memory's own
+  // The rows evaluated are rows of the memory and do not find themselves.  A row is known by its
+  // id, or where the rows have none by its number.
+  bool leave_one_out = false;
+  // Only rows of this role; none: all, with a warning where some are marked train or validation.
+  std::optional<Role> only;
   bool baselines = true;                 // nearest class mean, k-NN, kNN-LM over lambdas
+  std::vector<float> lambdas = {0.0f, 0.1f, 0.2f, 0.3f, 0.4f, 0.5f, 0.6f, 0.7f, 0.8f, 0.9f, 1.0f};
   std::vector<int32_t> coarse_of_class;  // superclass of each class; empty: no coarse analysis
   int64_t keep_rows = 0;                 // how many RowResults to keep, from the first
+  int threads = 0;                       // 0: as many as the machine has
+  Progress* progress = nullptr;
 };
 
 struct Evaluation {
   Task task = Task::kClassification;
   int64_t rows = 0;
   Parameters parameters;
-  std::vector<MethodResult> methods;  // base first, ResMem last
+  bool leave_one_out = false;
+  std::vector<MethodResult> methods;  // classification: base first, ResMem last
   PairedGain gain;                    // ResMem against base
+  // Base: softmax(f), as it would be without us.  ResMem: the memory's calibrator.
   Calibration base_calibration, resmem_calibration;
   std::string calibrator;
-  std::vector<GroupResult> classes, slices;
+  float calibrator_temperature = 1;
+  std::vector<GroupResult> classes, slices;  // classes by number, slices by name
   std::optional<CoarseAnalysis> coarse;
   std::vector<RowResult> row_results;
-  double mean_residual_mass = 0;   // see ResidualMemory
-  double share_at_distance_zero = 0;  // evaluated rows that lie in the memory: leaked, or train
-  // Regression: mean squared error and R^2 of each, with a paired interval of the difference.
+  double mean_residual_mass = 0;      // see ResidualMemory; classification
+  // Evaluated rows with a key at distance zero in the memory: leaked, or trained on.
+  int64_t rows_at_distance_zero = 0;
   struct Regression {
-    double base_mse = 0, knn_mse = 0, resmem_mse = 0, base_r2 = 0, resmem_r2 = 0;
-    Interval mse_reduction;  // base - ResMem
+    double base_mse = 0, knn_mse = 0, resmem_mse = 0;  // mean over rows and outputs
+    double base_r2 = 0, knn_r2 = 0, resmem_r2 = 0;     // 0 where the targets do not vary
+    double mse_reduction = 0;  // base - ResMem
+    Interval interval;         // of the reduction: paired, 95 %
   };
   std::optional<Regression> regression;
   std::vector<std::string> warnings;  // plain sentences: nothing to add, leaked rows, harm
   double search_seconds = 0, score_seconds = 0;
 };
 
-// Where rows come from, in blocks: a Dataset, or the caller's own arrays.
-// Calls `use` for consecutive blocks until all rows are through.
-using RowSource = std::function<Status(const std::function<Status(int64_t begin, const Rows&)>& use)>;
-RowSource ReadDataset(const Dataset& dataset, int64_t block_rows = 4096);
+// Where rows come from, in consecutive blocks.  What it was made of must outlive it.
+class RowSource {
+ public:
+  using Use = std::function<Status(int64_t begin, const Rows& rows)>;
+  RowSource(int64_t rows, std::function<Status(const Use&)> read)
+      : rows_(rows), read_(std::move(read)) {}
 
+  int64_t rows() const { return rows_; }
+  // Calls `use` for block after block until all rows are through or an error comes.  Every call
+  // starts over.
+  Status Read(const Use& use) const { return read_(use); }
+
+ private:
+  int64_t rows_;
+  std::function<Status(const Use&)> read_;
+};
+// A file's rows.  block_rows 0: as many as make blocks of about 64 MB.
+RowSource ReadDataset(const Dataset& dataset, int64_t block_rows = 0);
+// The caller's own arrays, uncopied.
+RowSource ReadRows(const Rows& rows, int64_t block_rows = 0);
+// The memory's living rows with their ids, for leave_one_out.  Classification needs
+// ResidualForm::kLogits, or the logits are gone: Read() then returns kUnsupported.
+RowSource ReadMemory(const ResidualMemory& memory, int64_t block_rows = 0);
+
+// One neighbor pass.  Holds one block at a time, so that the rows may be more than fit in memory.
+// Every number is the same for any thread count and any cut into blocks.
+// Errors: kBadData (rows that do not fit the memory, or lack labels), kNotFound (leave-one-out of
+// an id that is not in the memory), kInvalidArgument, kCancelled.
 Result<Evaluation> Evaluate(const Predictor& predictor, const RowSource& rows,
-                            const EvaluationOptions& options,
-                            const std::vector<std::string>& slices_of_rows = {});
+                            const EvaluationOptions& options = {});
 
 }  // namespace resmem
 

@@ -19,21 +19,23 @@ enum class Objective {
 const char* ObjectiveName(Objective objective);  // "gain", "tpr-under-fpr"
 
 struct Grid {
-  std::vector<int64_t> k;
-  std::vector<float> sigma;
-  std::vector<float> temperature;
+  std::vector<int64_t> k;          // > 0
+  std::vector<float> sigma;        // > 0
+  std::vector<float> temperature;  // > 0; a frozen memory allows its own only
 };
-// Around the paper's values, sigma scaled to the distances found: 20 x 20 x 20.
-// `typical_distance`: median distance to the nearest neighbors.
+// Around the paper's values, sigma scaled to the distances found: 20 x 20 x 20, k at most `rows`.
+// `typical_distance`: the median over queries of the distance to the tenth neighbor.
 Grid DefaultGrid(double typical_distance, int64_t rows);
 
 struct TuneOptions {
-  Grid grid;  // an empty axis is filled from DefaultGrid()
-  Objective objective = Objective::kGain;
+  Grid grid;  // an empty axis is filled from DefaultGrid(); others are sorted
+  Objective objective = Objective::kGain;  // regression: the smallest mean squared error
   double fpr_limit = 0.05;
   int64_t folds = 0;           // >= 2: also an honest estimate, each fold by the others' choice
-  bool leave_one_out = false;  // the rows are those of the memory
+  bool leave_one_out = false;  // the rows are those of the memory; see EvaluationOptions
   uint64_t seed = 0;           // of the folds
+  // What may be held at once: each row's logits and largest-k neighbors (12 bytes each).
+  int64_t memory_limit = int64_t{4} << 30;
   int threads = 0;
   Progress* progress = nullptr;
 };
@@ -45,19 +47,29 @@ struct TuningPoint {
 };
 
 struct Tuning {
+  Task task = Task::kClassification;
   int64_t rows = 0;
   Objective objective = Objective::kGain;
-  Grid grid;
+  double fpr_limit = 0;
+  Grid grid;                        // sorted, as used
   std::vector<TuningPoint> points;  // k fastest, then sigma, then temperature
+  // k = 0, the base alone, where no point is better or none meets the limit; a warning says so.
   Parameters chosen;
   PairedGain chosen_gain;           // on the rows it was chosen on: optimistic
   std::optional<PairedGain> cross_validated_gain;  // with folds: the honest one
+  double base_loss = 0, chosen_loss = 0;           // regression
+  std::optional<double> cross_validated_loss;
   std::string calibrator;           // the name with the lowest NLL on these rows
   float calibrator_temperature = 1;
+  double calibrated_nll = 0;        // with it
   std::vector<std::string> warnings;
   double search_seconds = 0, grid_seconds = 0;
 };
 
+// Where some rows are marked validation only those are used; otherwise all are, and one that is
+// marked test is refused (kInvalidArgument, with their number and the first).  Among equal points
+// the order of preference is: fewer harmed, smaller k, temperature nearest 1, larger sigma.
+// Every point counts exactly what Evaluate() would count there, for any thread count.
 Result<Tuning> Tune(const Predictor& predictor, const RowSource& rows, const TuneOptions& options);
 
 // The memory's description with this choice and its trace in it, for UpdateDescription().
