@@ -1,0 +1,214 @@
+#include "kernels/vector_math.h"
+
+#include <algorithm>
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/vector_math.cc"
+#include "hwy/foreach_target.h"  // compiles the rest of this file once per instruction set
+#include "hwy/highway.h"
+#include "kernels/simd_level.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace resmem {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr int64_t kVirtualLanes = 16;
+using Floats = hn::CappedTag<float, kVirtualLanes>;
+using OneFloat = hn::CappedTag<float, 1>;
+
+// x = m ln 2 + r with |r| <= ln 2 / 2; e^x = 2^m e^r.  e^r is the polynomial of Cephes' expf.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V ExpOf(D d, V x) {
+  const hn::RebindToSigned<D> di;
+  const V lowest = hn::Set(d, -87.33f), highest = hn::Set(d, 88.72283f);
+  const V round = hn::Set(d, 0x1.8p23f);  // adding it leaves the nearest integer in the low bits
+  const V clamped = hn::Min(hn::Max(x, lowest), highest);
+  const V shifted = hn::Add(hn::Mul(clamped, hn::Set(d, 1.44269504088896341f)), round);
+  const V m = hn::Sub(shifted, round);
+  V r = hn::Sub(clamped, hn::Mul(m, hn::Set(d, 0.693359375f)));
+  r = hn::Sub(r, hn::Mul(m, hn::Set(d, -2.12194440e-4f)));
+  V p = hn::Set(d, 1.9875691500e-4f);
+  p = hn::Add(hn::Mul(p, r), hn::Set(d, 1.3981999507e-3f));
+  p = hn::Add(hn::Mul(p, r), hn::Set(d, 8.3334519073e-3f));
+  p = hn::Add(hn::Mul(p, r), hn::Set(d, 4.1665795894e-2f));
+  p = hn::Add(hn::Mul(p, r), hn::Set(d, 1.6666665459e-1f));
+  p = hn::Add(hn::Mul(p, r), hn::Set(d, 5.0000001201e-1f));
+  p = hn::Add(hn::Add(hn::Mul(p, hn::Mul(r, r)), r), hn::Set(d, 1.0f));
+  // 2^128 has no float: two factors.
+  const auto power = hn::Sub(hn::BitCast(di, shifted), hn::BitCast(di, round));
+  const auto half = hn::ShiftRight<1>(power);
+  const auto bias = hn::Set(di, 127);
+  p = hn::Mul(p, hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(half, bias))));
+  p = hn::Mul(p, hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(hn::Sub(power, half), bias))));
+  p = hn::IfThenZeroElse(hn::Lt(x, lowest), p);
+  return hn::IfThenElse(hn::Gt(x, highest), hn::Set(d, std::numeric_limits<float>::infinity()), p);
+}
+
+// out[i] = function(in[i]); the end is padded in a buffer, so nothing beyond n is touched.
+template <class Function>
+HWY_INLINE void Map(const float* in, int64_t n, float* out, const Function& function) {
+  const Floats d;
+  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + step <= n; i += step) hn::StoreU(function(hn::LoadU(d, in + i)), d, out + i);
+  if (i == n) return;
+  HWY_ALIGN float buffer[kVirtualLanes] = {};
+  std::copy(in + i, in + n, buffer);
+  hn::Store(function(hn::Load(d, buffer)), d, buffer);
+  std::copy(buffer, buffer + (n - i), out + i);
+}
+
+void Exp(const float* x, int64_t n, float* out) {
+  Map(x, n, out, [](auto v) HWY_ATTR { return ExpOf(Floats(), v); });
+}
+
+float Sum(const float* x, int64_t n) {
+  const Floats d;
+  const int64_t step = static_cast<int64_t>(hn::Lanes(d));  // divides kVirtualLanes
+  HWY_ALIGN float lanes[kVirtualLanes] = {};
+  int64_t i = 0;
+  for (; i + kVirtualLanes <= n; i += kVirtualLanes) {
+    for (int64_t lane = 0; lane < kVirtualLanes; lane += step) {
+      hn::Store(hn::Add(hn::Load(d, lanes + lane), hn::LoadU(d, x + i + lane)), d, lanes + lane);
+    }
+  }
+  for (int64_t lane = 0; i < n; ++i, ++lane) lanes[lane] += x[i];
+  for (int64_t width = kVirtualLanes / 2; width > 0; width /= 2) {
+    for (int64_t lane = 0; lane < width; ++lane) lanes[lane] += lanes[lane + width];
+  }
+  return lanes[0];
+}
+
+// value(d, i): the values at i, i + 1, ... in a vector of the tag d.  The largest does not
+// depend on the order of comparisons (+0 and -0 are equal to all who use it).
+template <class Value>
+HWY_INLINE float Largest(int64_t n, const Value& value) {
+  const Floats d;
+  const OneFloat one;
+  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
+  auto largest = hn::Set(d, -std::numeric_limits<float>::infinity());
+  int64_t i = 0;
+  for (; i + step <= n; i += step) largest = hn::Max(largest, value(d, i));
+  float result = hn::GetLane(hn::MaxOfLanes(d, largest));
+  for (; i < n; ++i) result = std::max(result, hn::GetLane(value(one, i)));
+  return result;
+}
+
+template <class Value>
+HWY_INLINE int64_t FirstLargest(int64_t n, const Value& value) {
+  const float largest = Largest(n, value);
+  const Floats d;
+  const OneFloat one;
+  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
+  const auto wanted = hn::Set(d, largest);
+  int64_t i = 0;
+  for (; i + step <= n; i += step) {
+    const intptr_t lane = hn::FindFirstTrue(d, hn::Eq(value(d, i), wanted));
+    if (lane >= 0) return i + lane;
+  }
+  while (i < n - 1 && hn::GetLane(value(one, i)) != largest) ++i;
+  return i;
+}
+
+struct ValueAt {
+  const float* x;
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D d, int64_t i) const {
+    return hn::LoadU(d, x + i);
+  }
+};
+
+struct ValueOfSumAt {
+  const float* base;
+  const float* sum;
+  float scale;
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D d, int64_t i) const {
+    return hn::Add(hn::LoadU(d, base + i), hn::Mul(hn::LoadU(d, sum + i), hn::Set(d, scale)));
+  }
+};
+
+void Softmax(const float* logits, int64_t n, float temperature, float* out) {
+  const Floats d;
+  const auto largest = hn::Set(d, Largest(n, ValueAt{logits}));
+  const auto divisor = hn::Set(d, temperature);
+  Map(logits, n, out,
+      [=](auto v) HWY_ATTR { return ExpOf(Floats(), hn::Div(hn::Sub(v, largest), divisor)); });
+  const auto sum = hn::Set(d, Sum(out, n));
+  Map(out, n, out, [=](auto v) HWY_ATTR { return hn::Div(v, sum); });
+}
+
+void NeighborWeights(const float* distances, int64_t k, float sigma, float* weights) {
+  // Nothing to weigh, or nothing was found: an infinity minus itself would be NaN.
+  if (k < 1 || distances[0] == std::numeric_limits<float>::infinity()) {
+    std::fill_n(weights, std::max<int64_t>(k, 0), 0.0f);
+    return;
+  }
+  const Floats d;
+  const auto nearest = hn::Set(d, distances[0]);
+  const auto divisor = hn::Set(d, sigma);
+  Map(distances, k, weights,
+      [=](auto v) HWY_ATTR { return ExpOf(Floats(), hn::Div(hn::Sub(nearest, v), divisor)); });
+}
+
+void AddScaled(float weight, const float* x, int64_t n, float* accumulator) {
+  const Floats d;
+  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
+  const auto factor = hn::Set(d, weight);
+  int64_t i = 0;
+  for (; i + step <= n; i += step) {
+    const auto product = hn::Mul(factor, hn::LoadU(d, x + i));
+    hn::StoreU(hn::Add(hn::LoadU(d, accumulator + i), product), d, accumulator + i);
+  }
+  for (; i < n; ++i) accumulator[i] += weight * x[i];
+}
+
+int64_t ArgMax(const float* x, int64_t n) {
+  return FirstLargest(n, ValueAt{x});
+}
+
+int64_t ArgMaxOfSum(const float* base, const float* sum, float scale, int64_t n) {
+  return FirstLargest(n, ValueOfSumAt{base, sum, scale});
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace resmem
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace resmem {
+
+HWY_EXPORT(Exp);
+HWY_EXPORT(Softmax);
+HWY_EXPORT(NeighborWeights);
+HWY_EXPORT(Sum);
+HWY_EXPORT(AddScaled);
+HWY_EXPORT(ArgMax);
+HWY_EXPORT(ArgMaxOfSum);
+
+void Exp(const float* x, int64_t n, float* out) {
+  RESMEM_DISPATCH(Exp)(x, n, out);
+}
+void Softmax(const float* logits, int64_t n, float temperature, float* out) {
+  RESMEM_DISPATCH(Softmax)(logits, n, temperature, out);
+}
+void NeighborWeights(const float* distances, int64_t k, float sigma, float* weights) {
+  RESMEM_DISPATCH(NeighborWeights)(distances, k, sigma, weights);
+}
+float Sum(const float* x, int64_t n) {
+  return RESMEM_DISPATCH(Sum)(x, n);
+}
+void AddScaled(float weight, const float* x, int64_t n, float* accumulator) {
+  RESMEM_DISPATCH(AddScaled)(weight, x, n, accumulator);
+}
+int64_t ArgMax(const float* x, int64_t n) {
+  return RESMEM_DISPATCH(ArgMax)(x, n);
+}
+int64_t ArgMaxOfSum(const float* base, const float* sum, float scale, int64_t n) {
+  return RESMEM_DISPATCH(ArgMaxOfSum)(base, sum, scale, n);
+}
+
+}  // namespace resmem
+#endif  // HWY_ONCE
