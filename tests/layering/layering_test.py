@@ -65,6 +65,8 @@ def check(layers):
             continue
         for number, quoted, name in includes(path):
             other = name.split("/")[0]
+            if other == "fixtures" and path.name.endswith("_test.cc"):
+                continue
             if quoted and other != "resmem" and (ROOT / "src" / name).exists():
                 if other != folder and other not in layers[folder]:
                     errors.append(f'{where}:{number} includes "{name}": {folder} may not see {other}')
