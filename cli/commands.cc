@@ -1,0 +1,31 @@
+#include "command.h"
+
+// group, name, function that makes it
+#define RESMEM_COMMANDS(ADD)           \
+  ADD("Other", "version", MakeVersion) \
+  ADD("Other", "completion", MakeCompletion)
+
+namespace resmem::cli {
+
+#define RESMEM_DECLARE(group, name, make) std::unique_ptr<Command> make();
+RESMEM_COMMANDS(RESMEM_DECLARE)
+#undef RESMEM_DECLARE
+
+std::span<const CommandEntry> Commands() {
+#define RESMEM_ENTRY(group, name, make) {group, name, make},
+  static constexpr CommandEntry kCommands[] = {RESMEM_COMMANDS(RESMEM_ENTRY)};
+#undef RESMEM_ENTRY
+  return kCommands;
+}
+
+Declared Declare(const CommandEntry& entry) {
+  Declared declared{entry.make(), CommandLine(entry.name), std::make_unique<bool>(false)};
+  declared.command->Declare(declared.line);
+  declared.line.Group("General");
+  declared.line.Flag("--quiet", declared.quiet.get(), "no notes and no progress on stderr");
+  bool unused = false;
+  declared.line.Flag("--help", &unused, "this text").Short("-h");
+  return declared;
+}
+
+}  // namespace resmem::cli

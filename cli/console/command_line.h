@@ -1,0 +1,116 @@
+// What one command accepts, declared once.  Parsing, help, shell completion, suggestions and
+// docs/cli.md all read this model, so that none of them can go stale.
+#ifndef RESMEM_CLI_CONSOLE_COMMAND_LINE_H_
+#define RESMEM_CLI_CONSOLE_COMMAND_LINE_H_
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "console/values.h"
+#include "resmem/status.h"
+
+namespace resmem::cli {
+
+// What the shell offers where a value is typed.
+enum class ValueKind { kText, kFile, kFolder };
+
+struct Option {
+  std::string name;        // "--sigma"; of an argument without a name: "MEMORY"
+  std::string short_name;  // "-o", or empty
+  std::string value_name;  // "FILE"; empty for a flag
+  std::string group;       // the help's heading
+  std::string help;        // what it is, its unit, what it does
+  std::string default_text;
+  std::vector<std::string> choices;
+  ValueKind kind = ValueKind::kText;
+  bool required = false;
+  bool given = false;
+  std::function<Status(std::string_view)> set;
+
+  bool is_flag() const { return value_name.empty(); }
+
+  // For declarations in one breath.
+  Option& Short(std::string name_in) { return short_name = std::move(name_in), *this; }
+  Option& Default(std::string text) { return default_text = std::move(text), *this; }
+  Option& Required() { return required = true, *this; }
+  Option& File() { return kind = ValueKind::kFile, *this; }
+  Option& Folder() { return kind = ValueKind::kFolder, *this; }
+};
+
+struct Example {
+  std::string command;
+  std::string words;
+};
+
+class CommandLine {
+ public:
+  explicit CommandLine(std::string command) : command_(std::move(command)) {}
+
+  // `summary`: one line for the overview; `details`: paragraphs for the command's own help.
+  void About(std::string summary, std::string details = "");
+  // Options declared from here on stand under this heading.
+  void Group(std::string title) { group_ = std::move(title); }
+  void AddExample(std::string words, std::string command);
+
+  // Arguments without a name, in the order in which they are declared.
+  Option& Argument(std::string value_name, std::string* target, std::string help);
+  Option& Flag(std::string name, bool* target, std::string help);
+  // `target` may be any type of values.h; its present content is the default that is shown.
+  template <typename T>
+  Option& Value(std::string name, T* target, std::string value_name, std::string help) {
+    Option& option = Add(std::move(name), std::move(value_name), std::move(help));
+    option.default_text = ShowValue(*target);
+    option.set = [target](std::string_view text) { return ParseValue(text, target); };
+    return option;
+  }
+  // One word of a few.  T: an enum, or an optional of one.
+  template <typename T, typename E>
+  Option& Choice(std::string name, T* target, std::vector<std::pair<std::string, E>> words,
+                 std::string help) {
+    Option& option = Add(std::move(name), "WORD", std::move(help));
+    for (const auto& [word, value] : words) {
+      option.choices.push_back(word);
+      if (T(value) == *target) option.default_text = word;
+    }
+    option.set = [target, words = std::move(words)](std::string_view text) {
+      for (const auto& [word, value] : words) {
+        if (word == text) return *target = value, Status();
+      }
+      return Status(ErrorCode::kInvalidArgument, "'" + std::string(text) + "' is not one of them");
+    };
+    return option;
+  }
+
+  // Sets the targets.  An error's message is one sentence that names the option.
+  Status Parse(std::span<const std::string> words);
+  bool help_wanted() const { return help_wanted_; }
+
+  const std::string& command() const { return command_; }
+  const std::string& summary() const { return summary_; }
+  const std::string& details() const { return details_; }
+  const std::deque<Option>& arguments() const { return arguments_; }
+  const std::deque<Option>& options() const { return options_; }
+  const std::vector<Example>& examples() const { return examples_; }
+
+ private:
+  Option& Add(std::string name, std::string value_name, std::string help);
+  Option* Find(std::string_view name);
+  Status Set(Option& option, std::string_view text);
+  Status UnknownOption(std::string_view name) const;
+  Status CheckComplete() const;
+
+  std::string command_, summary_, details_, group_ = "Options";
+  std::deque<Option> arguments_, options_;  // deque: references stay valid while declaring
+  std::vector<Example> examples_;
+  bool help_wanted_ = false;
+};
+
+}  // namespace resmem::cli
+
+#endif  // RESMEM_CLI_CONSOLE_COMMAND_LINE_H_

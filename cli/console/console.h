@@ -1,0 +1,38 @@
+// The person at the terminal: notes, warnings and progress on standard error.
+#ifndef RESMEM_CLI_CONSOLE_CONSOLE_H_
+#define RESMEM_CLI_CONSOLE_CONSOLE_H_
+
+#include <string>
+
+#include "console/progress_bar.h"
+#include "resmem/status.h"
+
+namespace resmem::cli {
+
+class Console {
+ public:
+  Console();
+
+  void set_quiet(bool quiet);
+
+  // "memory: 50,000 rows ...": dropped by --quiet.
+  void Note(const std::string& text);
+  // "warning: ...": never dropped.
+  void Warn(const std::string& text);
+  // "error: ..."
+  void Error(const std::string& text);
+
+  // Draws a bar on a terminal; tells the library to stop after Ctrl-C.  Never null.
+  ProgressBar* progress() { return &progress_; }
+
+ private:
+  void Say(const char* color, const char* title, const std::string& text);
+
+  bool quiet_ = false;
+  bool colors_ = false;
+  ProgressBar progress_;
+};
+
+}  // namespace resmem::cli
+
+#endif  // RESMEM_CLI_CONSOLE_CONSOLE_H_

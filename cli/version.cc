@@ -1,0 +1,31 @@
+// resmem version: which program this is.
+#include "resmem/version.h"
+#include "command.h"
+#include "console/output.h"
+#include "resmem/knn_index.h"
+
+namespace resmem::cli {
+namespace {
+
+class VersionCommand : public Command {
+ public:
+  void Declare(CommandLine& line) override {
+    line.About("which program this is");
+    line.AddExample("for a bug report", "resmem version");
+  }
+
+  Result<ExitCode> Run(Console&) override {
+    Output out = Output::Standard();
+    RESMEM_RETURN_IF_ERROR(out.Write("resmem " + Version() + "\n" + BuildDescription() + "\n"));
+    RESMEM_RETURN_IF_ERROR(out.Close());
+    return ExitCode::kOk;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeVersion() {
+  return std::make_unique<VersionCommand>();
+}
+
+}  // namespace resmem::cli
