@@ -1,0 +1,82 @@
+// A container file (docs/memory_format.md, section 2), mapped and checked.
+//
+// After Open() the table can be trusted: every section lies inside the file, has the size
+// that its shape says, and is aligned to 64 bytes.  The values can be trusted after
+// VerifyBlocks().  Const methods may be called from any number of threads.
+#ifndef RESMEM_FORMAT_CONTAINER_READER_H_
+#define RESMEM_FORMAT_CONTAINER_READER_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "format/format.h"
+#include "resmem/progress.h"
+#include "resmem/status.h"
+#include "support/check.h"
+#include "support/file_system.h"
+
+namespace resmem {
+
+class ContainerReader {
+ public:
+  struct Section {
+    SectionShape shape;
+    int64_t offset = 0;       // in the file
+    int64_t bytes = 0;        // of the values
+    int64_t extent = 0;       // with the padding after them
+    int64_t first_block = 0;  // its checksums start here
+  };
+
+  // Errors: kNotFound, kCorrupt, kTooNew, kIo.
+  static Result<ContainerReader> Open(FileSystem& files, const std::string& path, FileKind kind);
+
+  const std::string& path() const { return path_; }
+  int64_t file_bytes() const { return static_cast<int64_t>(file_.bytes().size()); }
+  uint64_t header_hash() const { return header_hash_; }
+  // All but the checksums.
+  const std::vector<Section>& sections() const { return sections_; }
+
+  // The values of a section whose element type is T.
+  template <typename T>
+  std::span<const T> Values(size_t section) const {
+    const Section& s = sections_[section];
+    RESMEM_DCHECK(StoredBytes(s.shape.type) == sizeof(T));
+    return {reinterpret_cast<const T*>(file_.bytes().data() + s.offset),
+            static_cast<size_t>(s.bytes) / sizeof(T)};
+  }
+
+  // kCorrupt unless the sections are exactly these.
+  Status ExpectSections(const std::vector<SectionShape>& expected) const;
+
+  // Compares the checksums of one section, or of all; floats must be finite.
+  Status VerifySection(size_t section) const;
+  Status VerifyBlocks(Progress* progress = nullptr) const;
+
+  // Bytes [begin, begin + size) of a section will not be read again soon.
+  void Drop(size_t section, int64_t begin, int64_t size) const;
+
+  // A kCorrupt status that names this file: `problem` is what was found and expected.
+  Status Corrupt(const std::string& problem) const;
+
+ private:
+  ContainerReader() = default;
+  Status ReadHeader(FileKind kind);
+  Status ReadTable(const FileHeader& header);
+  Status CheckEntry(const SectionEntry& entry, int64_t expected_offset) const;
+  Status CheckPadding() const;
+  Status VerifyBlock(size_t section, int64_t block) const;
+  // Blocks [begin, end) of all sections together, in parallel; the first failure in file order.
+  Status VerifyRange(int64_t begin, int64_t end) const;
+
+  std::string path_;
+  MappedFile file_;
+  uint64_t header_hash_ = 0;
+  std::vector<Section> sections_;
+  std::span<const uint64_t> checksums_;
+};
+
+}  // namespace resmem
+
+#endif  // RESMEM_FORMAT_CONTAINER_READER_H_

@@ -1,0 +1,167 @@
+#include "format/container_writer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "format/checksum.h"
+#include "support/check.h"
+#include "support/checked_math.h"
+#include "support/text.h"
+
+namespace resmem {
+
+ContainerWriter::ContainerWriter(FileSystem& files, std::string path, FileKind kind)
+    : files_(&files), path_(std::move(path)), kind_(kind) {}
+
+ContainerWriter::ContainerWriter(ContainerWriter&& other) noexcept
+    : files_(other.files_),
+      path_(std::move(other.path_)),
+      kind_(other.kind_),
+      streams_(std::move(other.streams_)),
+      file_(std::move(other.file_)),
+      temporary_exists_(std::exchange(other.temporary_exists_, false)) {}
+
+ContainerWriter::~ContainerWriter() {
+  if (!temporary_exists_) return;
+  file_.reset();
+  // Best effort: what stays is removed by the next writer.
+  (void)files_->Remove(path_ + kTemporarySuffix).ok();
+}
+
+Result<ContainerWriter> ContainerWriter::Create(FileSystem& files, const std::string& path,
+                                                FileKind kind, std::vector<SectionShape> sections) {
+  RESMEM_DCHECK(!sections.empty() && static_cast<int64_t>(sections.size()) < kMaxSections);
+  ContainerWriter writer(files, path, kind);
+  int64_t end = kHeaderBytes + kEntryBytes * static_cast<int64_t>(sections.size() + 1);
+  for (size_t i = 0; i < sections.size(); ++i) {
+    Stream stream;
+    stream.shape = std::move(sections[i]);
+    stream.offset = AlignUp(end);
+    if (stream.shape.rows == kAsAppended) {
+      RESMEM_DCHECK(i + 1 == sections.size());
+      stream.bytes = -1;
+    } else {
+      const auto values = CheckedMultiply(stream.shape.rows, stream.shape.columns);
+      const auto size =
+          values ? CheckedMultiply(*values, StoredBytes(stream.shape.type)) : std::nullopt;
+      const auto next = size ? CheckedAdd(stream.offset, *size) : std::nullopt;
+      if (!next || *next > INT64_MAX - kAlignment) {
+        return Status(ErrorCode::kInvalidArgument,
+                      Text(path, ": ", stream.shape.rows, " x ", stream.shape.columns, " ",
+                           stream.shape.name, " are more than a file can hold"));
+      }
+      stream.bytes = *size;
+      end = *next;
+    }
+    writer.streams_.push_back(std::move(stream));
+  }
+  RESMEM_ASSIGN_OR_RETURN(writer.file_, files.Create(path + kTemporarySuffix));
+  writer.temporary_exists_ = true;
+  return writer;
+}
+
+Status ContainerWriter::WriteBlock(Stream* stream, std::span<const std::byte> block) {
+  stream->hashes.push_back(Hash64(block));
+  RESMEM_RETURN_IF_ERROR(file_->Write(stream->offset + stream->written, block));
+  stream->written += static_cast<int64_t>(block.size());
+  return {};
+}
+
+Status ContainerWriter::Append(size_t section, std::span<const std::byte> bytes) {
+  constexpr auto kBlock = static_cast<size_t>(kBlockBytes);
+  Stream& stream = streams_[section];
+  stream.appended += static_cast<int64_t>(bytes.size());
+  RESMEM_DCHECK(stream.bytes < 0 || stream.appended <= stream.bytes);
+  while (!bytes.empty()) {
+    if (stream.pending.empty() && bytes.size() >= kBlock) {
+      RESMEM_RETURN_IF_ERROR(WriteBlock(&stream, bytes.first(kBlock)));
+      bytes = bytes.subspan(kBlock);
+      continue;
+    }
+    const size_t taken = std::min(kBlock - stream.pending.size(), bytes.size());
+    stream.pending.insert(stream.pending.end(), bytes.begin(), bytes.begin() + taken);
+    bytes = bytes.subspan(taken);
+    if (stream.pending.size() == kBlock) {
+      RESMEM_RETURN_IF_ERROR(WriteBlock(&stream, stream.pending));
+      stream.pending.clear();
+    }
+  }
+  return {};
+}
+
+Status ContainerWriter::PadAndFlush(Stream* stream) {
+  if (stream->bytes < 0) {
+    stream->bytes = stream->appended;
+    stream->shape.rows =
+        stream->appended / (stream->shape.columns * StoredBytes(stream->shape.type));
+  }
+  RESMEM_DCHECK(stream->appended == stream->bytes);
+  // A full block is a multiple of the alignment, so padding never makes a block of its own.
+  const int64_t padding = AlignUp(stream->bytes) - stream->bytes;
+  stream->pending.resize(stream->pending.size() + static_cast<size_t>(padding));
+  if (stream->pending.empty()) return {};
+  RESMEM_RETURN_IF_ERROR(WriteBlock(stream, stream->pending));
+  stream->pending.clear();
+  return {};
+}
+
+std::vector<std::byte> ContainerWriter::MakeHeader(std::span<const uint64_t> checksums,
+                                                   Finished* finished) const {
+  const size_t count = streams_.size() + 1;
+  std::vector<std::byte> bytes(static_cast<size_t>(kHeaderBytes) + count * sizeof(SectionEntry));
+  auto put_entry = [&](size_t i, const SectionShape& shape, int64_t offset, int64_t size) {
+    SectionEntry entry{};
+    RESMEM_DCHECK(shape.name.size() < sizeof(entry.name));
+    std::memcpy(entry.name, shape.name.data(), shape.name.size());
+    entry.type = static_cast<uint32_t>(shape.type);
+    entry.rows = static_cast<uint64_t>(shape.rows);
+    entry.columns = static_cast<uint64_t>(shape.columns);
+    entry.offset = static_cast<uint64_t>(offset);
+    entry.bytes = static_cast<uint64_t>(size);
+    std::memcpy(bytes.data() + kHeaderBytes + i * sizeof(entry), &entry, sizeof(entry));
+  };
+  for (size_t i = 0; i < streams_.size(); ++i) {
+    put_entry(i, streams_[i].shape, streams_[i].offset, streams_[i].bytes);
+  }
+  const int64_t offset = AlignUp(streams_.back().offset + streams_.back().bytes);
+  const auto size = static_cast<int64_t>(checksums.size_bytes());
+  put_entry(streams_.size(),
+            {kChecksumsName, StoredType::kU64, static_cast<int64_t>(checksums.size()), 1}, offset,
+            size);
+  FileHeader header{};
+  std::memcpy(header.magic, kMagic, sizeof(kMagic));
+  header.version = kFormatVersion;
+  header.kind = static_cast<uint32_t>(kind_);
+  header.header_bytes = static_cast<uint32_t>(bytes.size());
+  header.section_count = static_cast<uint32_t>(count);
+  header.file_bytes = static_cast<uint64_t>(offset + size);
+  header.checksums_hash = Hash64(std::as_bytes(checksums));
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  header.header_hash = Hash64(bytes);
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  *finished = {offset + size, header.header_hash};
+  return bytes;
+}
+
+Result<ContainerWriter::Finished> ContainerWriter::Finish() {
+  std::vector<uint64_t> checksums;
+  for (Stream& stream : streams_) {
+    RESMEM_RETURN_IF_ERROR(PadAndFlush(&stream));
+    checksums.insert(checksums.end(), stream.hashes.begin(), stream.hashes.end());
+  }
+  Finished finished;
+  const std::vector<std::byte> header = MakeHeader(checksums, &finished);
+  const std::span<const std::byte> list = std::as_bytes(std::span<const uint64_t>(checksums));
+  const int64_t list_offset = finished.file_bytes - static_cast<int64_t>(list.size());
+  RESMEM_RETURN_IF_ERROR(file_->Write(list_offset, list));
+  RESMEM_RETURN_IF_ERROR(file_->Write(0, header));
+  RESMEM_RETURN_IF_ERROR(file_->Sync());
+  RESMEM_RETURN_IF_ERROR(std::exchange(file_, nullptr)->Close());
+  RESMEM_RETURN_IF_ERROR(files_->Rename(path_ + kTemporarySuffix, path_));
+  temporary_exists_ = false;
+  RESMEM_RETURN_IF_ERROR(files_->SyncDirectory(ParentDirectory(path_)));
+  return finished;
+}
+
+}  // namespace resmem

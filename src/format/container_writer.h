@@ -1,0 +1,71 @@
+// Writes a container file (docs/memory_format.md, section 2) front to back in each section,
+// the sections in any interleaving, holding at most one block of each in memory.
+//
+// The bytes go to `path` + ".tmp"; Finish() syncs, renames and syncs the folder.
+// Destruction without a successful Finish() removes the temporary file.
+#ifndef RESMEM_FORMAT_CONTAINER_WRITER_H_
+#define RESMEM_FORMAT_CONTAINER_WRITER_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "format/format.h"
+#include "resmem/status.h"
+#include "support/file_system.h"
+
+namespace resmem {
+
+inline constexpr char kTemporarySuffix[] = ".tmp";
+
+class ContainerWriter {
+ public:
+  // The rows of the last section may be kAsAppended: it grows with what is appended.
+  static constexpr int64_t kAsAppended = -1;
+  static Result<ContainerWriter> Create(FileSystem& files, const std::string& path, FileKind kind,
+                                        std::vector<SectionShape> sections);
+  ContainerWriter(ContainerWriter&&) noexcept;
+  ContainerWriter& operator=(ContainerWriter&&) = delete;
+  ~ContainerWriter();
+
+  Status Append(size_t section, std::span<const std::byte> bytes);
+  template <typename T>
+  Status AppendValues(size_t section, std::span<const T> values) {
+    return Append(section, std::as_bytes(values));
+  }
+
+  struct Finished {
+    int64_t file_bytes = 0;
+    uint64_t header_hash = 0;
+  };
+  // Requires every section to be full.
+  Result<Finished> Finish();
+
+ private:
+  struct Stream {
+    SectionShape shape;
+    int64_t offset = 0;
+    int64_t bytes = 0;     // expected; -1 where it grows
+    int64_t appended = 0;  // by the caller
+    int64_t written = 0;   // to the file
+    std::vector<std::byte> pending;
+    std::vector<uint64_t> hashes;
+  };
+  ContainerWriter(FileSystem& files, std::string path, FileKind kind);
+  Status WriteBlock(Stream* stream, std::span<const std::byte> block);
+  Status PadAndFlush(Stream* stream);
+  std::vector<std::byte> MakeHeader(std::span<const uint64_t> checksums, Finished* finished) const;
+
+  FileSystem* files_;
+  std::string path_;
+  FileKind kind_;
+  std::vector<Stream> streams_;
+  std::unique_ptr<WritableFile> file_;
+  bool temporary_exists_ = false;
+};
+
+}  // namespace resmem
+
+#endif  // RESMEM_FORMAT_CONTAINER_WRITER_H_
