@@ -4,7 +4,9 @@
 
 namespace resmem {
 
-uint64_t Hash64(std::span<const std::byte> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+uint64_t Hash64(std::span<const std::byte> bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
 
 std::string HexOfHash(uint64_t hash) {
   std::string digits(16, '0');

@@ -50,7 +50,8 @@ Result<ContainerReader> ContainerReader::Open(FileSystem& files, const std::stri
 Status ContainerReader::ReadHeader(FileKind kind) {
   const std::span<const std::byte> bytes = file_.bytes();
   if (file_bytes() < kHeaderBytes) {
-    return Corrupt(Text("holds ", bytes.size(), " bytes where a header alone needs ", kHeaderBytes));
+    return Corrupt(
+        Text("holds ", bytes.size(), " bytes where a header alone needs ", kHeaderBytes));
   }
   FileHeader header;
   std::memcpy(&header, bytes.data(), sizeof(header));
@@ -59,9 +60,9 @@ Status ContainerReader::ReadHeader(FileKind kind) {
   }
   // Before anything else: a later version may have another header.
   if (header.version > kFormatVersion) {
-    return {ErrorCode::kTooNew, Text(path_, ": has format version ", header.version,
-                                     ", this program reads up to ", kFormatVersion,
-                                     "; use a newer resmem")};
+    return {ErrorCode::kTooNew,
+            Text(path_, ": has format version ", header.version, ", this program reads up to ",
+                 kFormatVersion, "; use a newer resmem")};
   }
   if (header.version == 0) return Corrupt("has format version 0, the first one was 1");
   if (header.kind != static_cast<uint32_t>(kind)) {
@@ -82,7 +83,8 @@ Status ContainerReader::ReadHeader(FileKind kind) {
   if (Hash64(hashed) != header.header_hash) return Corrupt("the checksum of the header is wrong");
   header_hash_ = header.header_hash;
   if (header.file_bytes != bytes.size()) {
-    return Corrupt(Text("holds ", bytes.size(), " bytes where its header says ", header.file_bytes));
+    return Corrupt(
+        Text("holds ", bytes.size(), " bytes where its header says ", header.file_bytes));
   }
   if (header.zero[0] != 0 || header.zero[1] != 0) {
     return Corrupt("the header has a value where zeros belong");
@@ -105,8 +107,8 @@ Status ContainerReader::CheckEntry(const SectionEntry& entry, int64_t expected_o
                         " values of ", element, " bytes in ", entry.bytes, " bytes"));
   }
   if (Size(entry.offset) != expected_offset) {
-    return Corrupt(Text("section ", name, " starts at ", entry.offset, ", expected ",
-                        expected_offset));
+    return Corrupt(
+        Text("section ", name, " starts at ", entry.offset, ", expected ", expected_offset));
   }
   if (*size > file_bytes() - expected_offset) {
     return Corrupt(Text("section ", name, " of ", *size, " bytes at ", expected_offset,

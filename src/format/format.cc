@@ -4,10 +4,14 @@ namespace resmem {
 
 const char* FileKindName(FileKind kind) {
   switch (kind) {
-    case FileKind::kManifest: return "manifest";
-    case FileKind::kSegment: return "segment";
-    case FileKind::kDeletions: return "deletions";
-    case FileKind::kBaseModel: return "base model";
+    case FileKind::kManifest:
+      return "manifest";
+    case FileKind::kSegment:
+      return "segment";
+    case FileKind::kDeletions:
+      return "deletions";
+    case FileKind::kBaseModel:
+      return "base model";
   }
   return "unknown";
 }
@@ -15,27 +19,39 @@ const char* FileKindName(FileKind kind) {
 int64_t StoredBytes(StoredType type) {
   switch (type) {
     case StoredType::kU8:
-    case StoredType::kI8: return 1;
+    case StoredType::kI8:
+      return 1;
     case StoredType::kU16:
-    case StoredType::kF16: return 2;
+    case StoredType::kF16:
+      return 2;
     case StoredType::kI32:
     case StoredType::kU32:
-    case StoredType::kF32: return 4;
-    case StoredType::kU64: return 8;
+    case StoredType::kF32:
+      return 4;
+    case StoredType::kU64:
+      return 8;
   }
   return 0;
 }
 
 const char* StoredTypeName(StoredType type) {
   switch (type) {
-    case StoredType::kU8: return "u8";
-    case StoredType::kI8: return "i8";
-    case StoredType::kU16: return "u16";
-    case StoredType::kI32: return "i32";
-    case StoredType::kU32: return "u32";
-    case StoredType::kU64: return "u64";
-    case StoredType::kF16: return "f16";
-    case StoredType::kF32: return "f32";
+    case StoredType::kU8:
+      return "u8";
+    case StoredType::kI8:
+      return "i8";
+    case StoredType::kU16:
+      return "u16";
+    case StoredType::kI32:
+      return "i32";
+    case StoredType::kU32:
+      return "u32";
+    case StoredType::kU64:
+      return "u64";
+    case StoredType::kF16:
+      return "f16";
+    case StoredType::kF32:
+      return "f32";
   }
   return "unknown";
 }

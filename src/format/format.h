@@ -16,7 +16,14 @@ enum class FileKind : uint32_t { kManifest = 1, kSegment = 2, kDeletions = 3, kB
 const char* FileKindName(FileKind kind);
 
 enum class StoredType : uint32_t {
-  kU8 = 1, kI8 = 2, kU16 = 3, kI32 = 4, kU32 = 5, kU64 = 6, kF16 = 7, kF32 = 8,
+  kU8 = 1,
+  kI8 = 2,
+  kU16 = 3,
+  kI32 = 4,
+  kU32 = 5,
+  kU64 = 6,
+  kF16 = 7,
+  kF32 = 8,
 };
 int64_t StoredBytes(StoredType type);  // 0: no such type
 const char* StoredTypeName(StoredType type);
@@ -66,7 +73,9 @@ struct SectionShape {
   bool operator==(const SectionShape&) const = default;
 };
 
-inline int64_t AlignUp(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+inline int64_t AlignUp(int64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
 inline int64_t BlocksOf(int64_t extent_bytes) {
   return (extent_bytes + kBlockBytes - 1) / kBlockBytes;
 }

@@ -29,8 +29,8 @@ Status ContainerReader::VerifyBlock(size_t section, int64_t block) const {
   const Section& s = sections_[section];
   const int64_t begin = (block - s.first_block) * kBlockBytes;
   const int64_t size = std::min(kBlockBytes, s.extent - begin);
-  const auto bytes = file_.bytes().subspan(static_cast<size_t>(s.offset + begin),
-                                           static_cast<size_t>(size));
+  const auto bytes =
+      file_.bytes().subspan(static_cast<size_t>(s.offset + begin), static_cast<size_t>(size));
   if (Hash64(bytes) != checksums_[static_cast<size_t>(block)]) {
     return Corrupt(Text("the checksum of section ", s.shape.name, ", bytes ", begin, " to ",
                         begin + size - 1, ", is wrong"));
