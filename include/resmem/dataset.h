@@ -64,6 +64,7 @@ class Dataset {
   bool has_labels() const;  // or targets, for regression
   bool has_logits() const { return logits_.has_value(); }
   bool has_ids() const { return ids_.has_value(); }
+  bool has_sources() const { return sources_.has_value(); }
   bool has_slices() const { return slices_.has_value(); }
 
   // Buffers for one block.  Reused between calls; `view` points into it or into the map.
