@@ -37,7 +37,7 @@ struct Neighbors {
   int64_t queries = 0;
   int64_t k = 0;
   std::vector<int64_t> rows;
-  std::vector<float> distances;  // plain L2, not squared
+  std::vector<float> distances;  // plain L2, not squared; infinite only where the row is -1
 
   std::span<const int64_t> rows_of(int64_t q) const {
     return {rows.data() + q * k, static_cast<size_t>(k)};

@@ -1,0 +1,59 @@
+#include "kernels/squared_distance.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/squared_distance.cc"
+#include "hwy/foreach_target.h"  // compiles the rest of this file once per instruction set
+#include "hwy/highway.h"
+#include "kernels/simd_level.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace resmem {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+double SquaredDistance(const float* a, const float* b, int64_t n) {
+  constexpr int64_t kLanes = 16;
+  using Doubles = hn::CappedTag<double, kLanes>;
+  const Doubles d;
+  const hn::Rebind<float, Doubles> floats;
+  constexpr int64_t kStep = hn::MaxLanes(Doubles());  // divides kLanes
+  constexpr int64_t kVectors = kLanes / kStep;
+
+  hn::Vec<Doubles> sums[kVectors];
+  for (auto& sum : sums) sum = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int64_t v = 0; v < kVectors; ++v) {
+      const auto from = hn::PromoteTo(d, hn::LoadU(floats, a + i + v * kStep));
+      const auto to = hn::PromoteTo(d, hn::LoadU(floats, b + i + v * kStep));
+      const auto difference = hn::Sub(from, to);
+      sums[v] = hn::Add(sums[v], hn::Mul(difference, difference));
+    }
+  }
+  HWY_ALIGN double lanes[kLanes];
+  for (int64_t v = 0; v < kVectors; ++v) hn::Store(sums[v], d, lanes + v * kStep);
+  for (int64_t lane = 0; i < n; ++i, ++lane) {
+    const double difference = static_cast<double>(a[i]) - static_cast<double>(b[i]);
+    lanes[lane] += difference * difference;
+  }
+  for (int64_t width = kLanes / 2; width > 0; width /= 2) {
+    for (int64_t lane = 0; lane < width; ++lane) lanes[lane] += lanes[lane + width];
+  }
+  return lanes[0];
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace resmem
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace resmem {
+
+HWY_EXPORT(SquaredDistance);
+
+double SquaredDistance(const float* a, const float* b, int64_t n) {
+  return RESMEM_DISPATCH(SquaredDistance)(a, b, n);
+}
+
+}  // namespace resmem
+#endif  // HWY_ONCE

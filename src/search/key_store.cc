@@ -1,0 +1,113 @@
+#include "search/key_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/number_codec.h"
+#include "support/check.h"
+#include "support/checked_math.h"
+#include "support/text.h"
+
+namespace resmem {
+
+const char* KeyTypeName(KeyType type) {
+  switch (type) {
+    case KeyType::kFloat32:
+      return "float32";
+    case KeyType::kFloat16:
+      return "float16";
+    case KeyType::kInt8:
+      return "int8";
+  }
+  return "unknown";
+}
+
+namespace {
+
+Status CheckBlock(const KeyBlock& block, int64_t dim, size_t number) {
+  const std::string place = Text("key block ", number, " of ", block.rows, " rows");
+  // 4 bytes a value at most.
+  const auto values = CheckedMultiply(block.rows, dim);
+  if (!values || !CheckedMultiply(*values, 4)) {
+    return Status(ErrorCode::kInvalidArgument,
+                  Text(place, ": with ", dim, " values a row its size is not a sensible number"));
+  }
+  if (block.rows > 0 && block.data == nullptr) {
+    return Status(ErrorCode::kInvalidArgument, Text(place, " has no data"));
+  }
+  if (block.rows > 0 && block.type == KeyType::kInt8 && block.scales == nullptr) {
+    return Status(ErrorCode::kInvalidArgument, Text(place, " is int8 but has no scales"));
+  }
+  return Status();
+}
+
+void Decode(const KeyBlock& block, int64_t begin, int64_t count, int64_t dim, float* out) {
+  const int64_t first = begin * dim;
+  switch (block.type) {
+    case KeyType::kFloat32:
+      std::copy_n(static_cast<const float*>(block.data) + first, count * dim, out);
+      break;
+    case KeyType::kFloat16:
+      HalfToFloat(static_cast<const uint16_t*>(block.data) + first, count * dim, out);
+      break;
+    case KeyType::kInt8:
+      for (int64_t row = 0; row < count; ++row) {
+        Int8ToFloat(static_cast<const int8_t*>(block.data) + first + row * dim, dim,
+                    block.scales[begin + row], out + row * dim);
+      }
+      break;
+  }
+}
+
+}  // namespace
+
+Result<KeyStore> KeyStore::Make(int64_t dim, std::vector<KeyBlock> blocks,
+                                std::vector<int64_t> hidden) {
+  if (dim < 1) {
+    return Status(ErrorCode::kInvalidArgument, Text("keys have dim ", dim, "; give at least 1"));
+  }
+  KeyStore store;
+  store.dim_ = dim;
+  store.starts_ = {0};
+  for (size_t number = 0; number < blocks.size(); ++number) {
+    RESMEM_RETURN_IF_ERROR(CheckBlock(blocks[number], dim, number));
+    const auto end = CheckedAdd(store.starts_.back(), blocks[number].rows);
+    if (!end) return Status(ErrorCode::kInvalidArgument, "the key blocks have too many rows");
+    store.starts_.push_back(*end);
+  }
+  store.blocks_ = std::move(blocks);
+  for (size_t i = 0; i < hidden.size(); ++i) {
+    if (hidden[i] < 0 || hidden[i] >= store.rows() || (i > 0 && hidden[i] <= hidden[i - 1])) {
+      return Status(
+          ErrorCode::kInvalidArgument,
+          Text("hidden row ", hidden[i], " at position ", i, " must be below the number of rows, ",
+               store.rows(), ", and above the one before it"));
+    }
+  }
+  store.hidden_ = std::move(hidden);
+  return store;
+}
+
+bool KeyStore::hidden(int64_t row) const {
+  return std::binary_search(hidden_.begin(), hidden_.end(), row);
+}
+
+const float* KeyStore::Rows(int64_t begin, int64_t count, float* scratch) const {
+  RESMEM_DCHECK(begin >= 0 && count > 0 && begin + count <= rows());
+  auto next = std::upper_bound(starts_.begin(), starts_.end(), begin);
+  size_t number = static_cast<size_t>(next - starts_.begin()) - 1;
+  if (blocks_[number].type == KeyType::kFloat32 && begin + count <= starts_[number + 1]) {
+    return static_cast<const float*>(blocks_[number].data) + (begin - starts_[number]) * dim_;
+  }
+  float* out = scratch;
+  for (; count > 0; ++number) {
+    const int64_t piece = std::min(count, starts_[number + 1] - begin);
+    if (piece > 0) Decode(blocks_[number], begin - starts_[number], piece, dim_, out);
+    out += piece * dim_;
+    begin += piece;
+    count -= piece;
+  }
+  return scratch;
+}
+
+}  // namespace resmem

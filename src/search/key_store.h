@@ -1,0 +1,41 @@
+// The keys as rows 0, 1, 2, ... whatever blocks and number formats they lie in.
+// Immutable; the blocks' memory belongs to somebody else.
+#ifndef RESMEM_SEARCH_KEY_STORE_H_
+#define RESMEM_SEARCH_KEY_STORE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "resmem/knn_index.h"
+#include "resmem/status.h"
+
+namespace resmem {
+
+class KeyStore {
+ public:
+  // Errors: kInvalidArgument (dim, a block without data or scales, sizes beyond int64, hidden rows
+  // out of order or range).
+  static Result<KeyStore> Make(int64_t dim, std::vector<KeyBlock> blocks,
+                               std::vector<int64_t> hidden);
+
+  int64_t dim() const { return dim_; }
+  int64_t rows() const { return starts_.back(); }
+  int64_t visible_rows() const { return rows() - static_cast<int64_t>(hidden_.size()); }
+  bool hidden(int64_t row) const;
+
+  // Rows [begin, begin + count) as float32, row-major without padding: in place where they lie so
+  // in one block, or decoded into `scratch` (count * dim floats).
+  const float* Rows(int64_t begin, int64_t count, float* scratch) const;
+
+ private:
+  KeyStore() = default;
+
+  int64_t dim_ = 0;
+  std::vector<KeyBlock> blocks_;
+  std::vector<int64_t> starts_;  // first row of each block, then the number of rows
+  std::vector<int64_t> hidden_;  // ascending
+};
+
+}  // namespace resmem
+
+#endif  // RESMEM_SEARCH_KEY_STORE_H_
