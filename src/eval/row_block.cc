@@ -1,0 +1,125 @@
+#include "eval/row_block.h"
+
+#include "support/text.h"
+
+namespace resmem {
+namespace {
+
+Status CheckMatrix(const char* what, MatrixView matrix, int64_t rows, int64_t columns) {
+  if (matrix.rows == rows && matrix.columns == columns) return {};
+  return {ErrorCode::kBadData,
+          Text("the ", what, " are ", matrix.rows, " x ", matrix.columns, ", but ", rows, " x ",
+               columns, " fit this memory; give arrays of the same rows and the same model")};
+}
+
+template <typename T>
+Status CheckCount(const char* what, std::span<const T> values, int64_t rows) {
+  if (values.empty() || static_cast<int64_t>(values.size()) == rows) return {};
+  return {ErrorCode::kBadData, Text("there are ", values.size(), " ", what, " for ", rows,
+                                    " rows; there must be one for each")};
+}
+
+Status CheckLabels(std::span<const int32_t> labels, int64_t begin, int64_t rows, int64_t classes) {
+  if (rows > 0 && labels.empty()) {
+    return {ErrorCode::kBadData, "the rows have no labels; judging predictions needs the truth"};
+  }
+  RESMEM_RETURN_IF_ERROR(CheckCount("labels", labels, rows));
+  for (size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] < 0 || labels[i] >= classes) {
+      return {ErrorCode::kBadData,
+              Text("row ", begin + static_cast<int64_t>(i), " has label ", labels[i],
+                   "; this memory knows the classes 0 .. ", classes - 1)};
+    }
+  }
+  return {};
+}
+
+Status CheckRows(const MemoryDescription& description, int64_t begin, const Rows& rows) {
+  const int64_t count = rows.count();
+  RESMEM_RETURN_IF_ERROR(CheckMatrix("keys", rows.keys, count, description.dim));
+  RESMEM_RETURN_IF_ERROR(CheckMatrix("logits", rows.logits, count, description.outputs));
+  if (description.task == Task::kRegression) {
+    RESMEM_RETURN_IF_ERROR(CheckMatrix("targets", rows.targets, count, description.outputs));
+  } else {
+    RESMEM_RETURN_IF_ERROR(CheckLabels(rows.labels, begin, count, description.outputs));
+  }
+  RESMEM_RETURN_IF_ERROR(CheckCount("ids", rows.ids, count));
+  RESMEM_RETURN_IF_ERROR(CheckCount("roles", rows.roles, count));
+  return CheckCount("slices", rows.slices, count);
+}
+
+// Appends row i of each array that there is.
+void AppendRow(MatrixView from, int64_t i, std::vector<float>* to) {
+  if (from.rows == 0) return;
+  const std::span<const float> row = from.row_span(i);
+  to->insert(to->end(), row.begin(), row.end());
+}
+template <typename T>
+void AppendValue(std::span<const T> from, int64_t i, std::vector<T>* to) {
+  if (!from.empty()) to->push_back(from[static_cast<size_t>(i)]);
+}
+
+}  // namespace
+
+Status RowBlock::Load(const ResidualMemory& memory, int64_t begin, const Rows& block,
+                      std::optional<Role> only, bool leave_one_out) {
+  RESMEM_RETURN_IF_ERROR(CheckRows(memory.description(), begin, block));
+  begin_ = begin;
+  numbers_.clear();
+  exclude_.clear();
+  if (only.has_value()) {
+    Gather(block, *only);
+  } else {
+    rows_ = block;
+  }
+  return leave_one_out ? FindSelf(memory) : Status();
+}
+
+void RowBlock::Gather(const Rows& block, Role only) {
+  for (auto* floats : {&keys_, &logits_, &targets_}) floats->clear();
+  labels_.clear();
+  ids_.clear();
+  roles_.clear();
+  slices_.clear();
+  for (int64_t i = 0; i < block.count(); ++i) {
+    const Role role = block.roles.empty() ? Role::kUnmarked : block.roles[static_cast<size_t>(i)];
+    if (role != only) continue;
+    numbers_.push_back(begin_ + i);
+    AppendRow(block.keys, i, &keys_);
+    AppendRow(block.logits, i, &logits_);
+    AppendRow(block.targets, i, &targets_);
+    AppendValue(block.labels, i, &labels_);
+    AppendValue(block.ids, i, &ids_);
+    AppendValue(block.roles, i, &roles_);
+    AppendValue(block.slices, i, &slices_);
+  }
+  const auto count = static_cast<int64_t>(numbers_.size());
+  rows_ = Rows();
+  rows_.keys = MatrixView(keys_.data(), count, block.keys.columns);
+  rows_.logits = MatrixView(logits_.data(), count, block.logits.columns);
+  if (block.targets.rows > 0) {
+    rows_.targets = MatrixView(targets_.data(), count, block.targets.columns);
+  }
+  rows_.labels = labels_;
+  rows_.ids = ids_;
+  rows_.roles = roles_;
+  rows_.slices = slices_;
+}
+
+Status RowBlock::FindSelf(const ResidualMemory& memory) {
+  for (int64_t i = 0; i < rows_.count(); ++i) {
+    const uint64_t id =
+        rows_.ids.empty() ? static_cast<uint64_t>(number(i)) : rows_.ids[static_cast<size_t>(i)];
+    const std::optional<int64_t> row = memory.FindId(id);
+    if (!row.has_value()) {
+      return {ErrorCode::kNotFound,
+              Text("row ", number(i), " has id ", id,
+                   ", which is not in the memory; leave-one-out "
+                   "is for the rows that were memorised, known by their ids")};
+    }
+    exclude_.push_back(*row);
+  }
+  return {};
+}
+
+}  // namespace resmem

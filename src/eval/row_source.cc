@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <vector>
+
+#include "resmem/evaluation.h"
+#include "support/text.h"
+
+namespace resmem {
+namespace {
+
+// Enough rows for an efficient batch of queries, few enough for a small block.
+constexpr int64_t kBlockBytes = int64_t{64} << 20;
+constexpr int64_t kLargestBlock = 8192;
+
+int64_t BlockRows(int64_t asked, int64_t columns) {
+  if (asked > 0) return asked;
+  const int64_t row_bytes = std::max<int64_t>(columns, 1) * static_cast<int64_t>(sizeof(float));
+  return std::clamp<int64_t>(kBlockBytes / row_bytes, 1, kLargestBlock);
+}
+
+// Copies living rows of a memory, block by block.
+class MemoryReader {
+ public:
+  explicit MemoryReader(const ResidualMemory& memory)
+      : memory_(memory), classify_(memory.description().task == Task::kClassification) {}
+
+  bool empty() const { return ids_.empty(); }
+  int64_t count() const { return static_cast<int64_t>(ids_.size()); }
+
+  void Add(int64_t row) {
+    const auto dim = static_cast<size_t>(memory_.description().dim);
+    const auto outputs = static_cast<size_t>(memory_.description().outputs);
+    keys_.resize(keys_.size() + dim);
+    memory_.DecodeKey(row, std::span(keys_).last(dim));
+    ids_.push_back(memory_.id(row));
+    if (classify_) {
+      const std::span<const float> logits = memory_.logits(row);
+      logits_.insert(logits_.end(), logits.begin(), logits.end());
+      labels_.push_back(memory_.label(row));
+      return;
+    }
+    // The base's prediction is what the residual was taken from: target - residual.
+    const std::span<const float> target = memory_.target(row);
+    targets_.insert(targets_.end(), target.begin(), target.end());
+    logits_.resize(logits_.size() + outputs);
+    const std::span<float> prediction = std::span(logits_).last(outputs);
+    memory_.Residual(row, memory_.description().parameters.temperature, prediction);
+    for (size_t c = 0; c < outputs; ++c) prediction[c] = target[c] - prediction[c];
+  }
+
+  Rows View() const {
+    const MemoryDescription& description = memory_.description();
+    Rows rows;
+    rows.keys = MatrixView(keys_.data(), count(), description.dim);
+    rows.logits = MatrixView(logits_.data(), count(), description.outputs);
+    rows.labels = labels_;
+    if (!classify_) rows.targets = MatrixView(targets_.data(), count(), description.outputs);
+    rows.ids = ids_;
+    return rows;
+  }
+
+  void Clear() {
+    keys_.clear();
+    logits_.clear();
+    targets_.clear();
+    labels_.clear();
+    ids_.clear();
+  }
+
+ private:
+  const ResidualMemory& memory_;
+  const bool classify_;
+  std::vector<float> keys_, logits_, targets_;
+  std::vector<int32_t> labels_;
+  std::vector<uint64_t> ids_;
+};
+
+}  // namespace
+
+RowSource ReadDataset(const Dataset& dataset, int64_t block_rows) {
+  const int64_t step = BlockRows(block_rows, dataset.dim() + dataset.outputs());
+  return {dataset.rows(), [&dataset, step](const RowSource::Use& use) -> Status {
+            Dataset::Block block;
+            for (int64_t begin = 0; begin < dataset.rows(); begin += step) {
+              const int64_t count = std::min(step, dataset.rows() - begin);
+              RESMEM_RETURN_IF_ERROR(dataset.Read(begin, count, &block));
+              RESMEM_RETURN_IF_ERROR(use(begin, block.view));
+              dataset.Drop(begin, count);
+            }
+            return {};
+          }};
+}
+
+RowSource ReadRows(const Rows& rows, int64_t block_rows) {
+  const int64_t step = BlockRows(block_rows, rows.keys.columns + rows.logits.columns);
+  return {rows.count(), [rows, step](const RowSource::Use& use) -> Status {
+            for (int64_t begin = 0; begin < rows.count(); begin += step) {
+              const int64_t count = std::min(step, rows.count() - begin);
+              RESMEM_RETURN_IF_ERROR(use(begin, rows.Slice(begin, count)));
+            }
+            return {};
+          }};
+}
+
+RowSource ReadMemory(const ResidualMemory& memory, int64_t block_rows) {
+  const MemoryDescription& description = memory.description();
+  const int64_t step = BlockRows(block_rows, description.dim + description.outputs);
+  return {memory.rows(), [&memory, step](const RowSource::Use& use) -> Status {
+            if (memory.description().task == Task::kClassification &&
+                memory.description().form != ResidualForm::kLogits) {
+              return {ErrorCode::kUnsupported,
+                      Text("the memory keeps ", ResidualFormName(memory.description().form),
+                           " residuals and no logits, so its own rows cannot be read back; give "
+                           "the arrays that it was made of")};
+            }
+            MemoryReader reader(memory);
+            int64_t begin = 0;
+            for (int64_t row = 0; row < memory.capacity(); ++row) {
+              if (!memory.deleted(row)) reader.Add(row);
+              if (reader.count() < step) continue;
+              RESMEM_RETURN_IF_ERROR(use(begin, reader.View()));
+              begin += reader.count();
+              reader.Clear();
+            }
+            return reader.empty() ? Status() : use(begin, reader.View());
+          }};
+}
+
+}  // namespace resmem
