@@ -165,6 +165,44 @@ void AddScaled(float weight, const float* x, int64_t n, float* accumulator) {
   for (; i < n; ++i) accumulator[i] += weight * x[i];
 }
 
+void AddScaledRows(const float* weights, const float* rows, int64_t stride, int64_t count,
+                   int64_t n, float* accumulator) {
+  const Floats d;
+  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  // Four sums hide the latency of an addition.
+  for (; i + 4 * step <= n; i += 4 * step) {
+    float* sum = accumulator + i;
+    auto sum0 = hn::LoadU(d, sum), sum1 = hn::LoadU(d, sum + step);
+    auto sum2 = hn::LoadU(d, sum + 2 * step), sum3 = hn::LoadU(d, sum + 3 * step);
+    for (int64_t row = 0; row < count; ++row) {
+      const auto weight = hn::Set(d, weights[row]);
+      const float* x = rows + row * stride + i;
+      sum0 = hn::Add(sum0, hn::Mul(weight, hn::LoadU(d, x)));
+      sum1 = hn::Add(sum1, hn::Mul(weight, hn::LoadU(d, x + step)));
+      sum2 = hn::Add(sum2, hn::Mul(weight, hn::LoadU(d, x + 2 * step)));
+      sum3 = hn::Add(sum3, hn::Mul(weight, hn::LoadU(d, x + 3 * step)));
+    }
+    hn::StoreU(sum0, d, sum);
+    hn::StoreU(sum1, d, sum + step);
+    hn::StoreU(sum2, d, sum + 2 * step);
+    hn::StoreU(sum3, d, sum + 3 * step);
+  }
+  for (; i + step <= n; i += step) {
+    auto sum = hn::LoadU(d, accumulator + i);
+    for (int64_t row = 0; row < count; ++row) {
+      const auto x = hn::LoadU(d, rows + row * stride + i);
+      sum = hn::Add(sum, hn::Mul(hn::Set(d, weights[row]), x));
+    }
+    hn::StoreU(sum, d, accumulator + i);
+  }
+  for (; i < n; ++i) {
+    for (int64_t row = 0; row < count; ++row) {
+      accumulator[i] += weights[row] * rows[row * stride + i];
+    }
+  }
+}
+
 int64_t ArgMax(const float* x, int64_t n) {
   return FirstLargest(n, ValueAt{x});
 }
@@ -185,6 +223,7 @@ HWY_EXPORT(Softmax);
 HWY_EXPORT(NeighborWeights);
 HWY_EXPORT(Sum);
 HWY_EXPORT(AddScaled);
+HWY_EXPORT(AddScaledRows);
 HWY_EXPORT(ArgMax);
 HWY_EXPORT(ArgMaxOfSum);
 
@@ -202,6 +241,10 @@ float Sum(const float* x, int64_t n) {
 }
 void AddScaled(float weight, const float* x, int64_t n, float* accumulator) {
   RESMEM_DISPATCH(AddScaled)(weight, x, n, accumulator);
+}
+void AddScaledRows(const float* weights, const float* rows, int64_t stride, int64_t count,
+                   int64_t n, float* accumulator) {
+  RESMEM_DISPATCH(AddScaledRows)(weights, rows, stride, count, n, accumulator);
 }
 int64_t ArgMax(const float* x, int64_t n) {
   return RESMEM_DISPATCH(ArgMax)(x, n);

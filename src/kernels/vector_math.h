@@ -28,6 +28,11 @@ float Sum(const float* x, int64_t n);
 // accumulator[i] += weight * x[i], the product and the sum each rounded to float.
 void AddScaled(float weight, const float* x, int64_t n, float* accumulator);
 
+// AddScaled() for `count` rows of n values in order, `stride` floats apart: the same bits as one
+// call for each, but the accumulator stays in registers.
+void AddScaledRows(const float* weights, const float* rows, int64_t stride, int64_t count,
+                   int64_t n, float* accumulator);
+
 // Position of the largest value, the first of equals.  n >= 1.
 int64_t ArgMax(const float* x, int64_t n);
 

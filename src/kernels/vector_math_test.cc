@@ -172,6 +172,23 @@ TEST(VectorMath, AddScaledRoundsTheProductBeforeTheSum) {
   });
 }
 
+TEST(VectorMath, AddScaledRowsGivesTheBitsOfOneCallForEachRow) {
+  for (const int64_t n : kLengths) {
+    const int64_t count = 7, stride = n + 3;
+    const std::vector<float> rows = RandomFloats(count * stride, 1.0, static_cast<uint64_t>(n));
+    const std::vector<float> weights = RandomFloats(count, 1.0, 99);
+    std::vector<float> expected(static_cast<size_t>(n), 0.25f);
+    for (int64_t row = 0; row < count; ++row) {
+      AddScaled(weights[row], rows.data() + row * stride, n, expected.data());
+    }
+    AtEverySimdLevel([&] {
+      std::vector<float> found(static_cast<size_t>(n), 0.25f);
+      AddScaledRows(weights.data(), rows.data(), stride, count, n, found.data());
+      EXPECT_EQ(found, expected) << "length " << n;
+    });
+  }
+}
+
 TEST(VectorMath, ArgMaxIsTheFirstOfEquals) {
   for (const int64_t n : kLengths) {
     for (int64_t at = 0; at < n; ++at) {
