@@ -44,7 +44,8 @@ struct Rows {
 struct DatasetSources {
   // A folder or .npz/.safetensors file whose arrays have the usual names: keys (or
   // embeddings, features), logits (or predictions), labels (or targets), ids, sources,
-  // split, slices, coarse.  A source named below wins over the one found in here.
+  // split, slices.  The first of such names that is there is used; regression looks for
+  // predictions and targets first.  A source named below wins over the one found in here.
   std::string all;
   std::optional<ArraySource> keys, logits, labels, targets, ids, sources, split, slices;
   std::optional<Role> role;  // every row's role, where there is no split array

@@ -205,16 +205,22 @@ std::string ParentDirectory(const std::string& path) {
 
 Status WriteFileAtomically(FileSystem& files, const std::string& path,
                            std::span<const std::byte> bytes) {
+  return WriteFileAtomically(files, path,
+                             [&](WritableFile& file) { return file.Write(0, bytes); });
+}
+
+Status WriteFileAtomically(FileSystem& files, const std::string& path,
+                           const std::function<Status(WritableFile&)>& write) {
   const std::string temporary = Text(path, ".tmp-", ::getpid());
-  auto write = [&]() -> Status {
+  auto replace = [&]() -> Status {
     RESMEM_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, files.Create(temporary));
-    RESMEM_RETURN_IF_ERROR(file->Write(0, bytes));
+    RESMEM_RETURN_IF_ERROR(write(*file));
     RESMEM_RETURN_IF_ERROR(file->Sync());
     RESMEM_RETURN_IF_ERROR(file->Close());
     RESMEM_RETURN_IF_ERROR(files.Rename(temporary, path));
     return files.SyncDirectory(ParentDirectory(path));
   };
-  Status status = write();
+  Status status = replace();
   // Best effort: the first error is the one to tell.
   if (!status.ok() && files.Exists(temporary)) (void)files.Remove(temporary).ok();
   return status;

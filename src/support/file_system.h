@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -74,6 +75,9 @@ std::string ParentDirectory(const std::string& path);
 // Write to a temporary name beside `path`, sync, rename, sync the folder.
 Status WriteFileAtomically(FileSystem& files, const std::string& path,
                            std::span<const std::byte> bytes);
+// The same for content that `write` makes piece by piece; its error leaves `path` as it was.
+Status WriteFileAtomically(FileSystem& files, const std::string& path,
+                           const std::function<Status(WritableFile&)>& write);
 
 }  // namespace resmem
 

@@ -1,0 +1,157 @@
+#include "resmem/dataset.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "data/dataset_checks.h"
+#include "data/dataset_sources.h"
+#include "support/text.h"
+
+namespace resmem {
+namespace {
+
+template <typename T>
+Status Resize(const std::string& name, int64_t size, std::vector<T>* buffer) {
+  try {
+    buffer->resize(static_cast<size_t>(size));
+    return {};
+  } catch (const std::exception&) {  // bad_alloc or length_error
+    return {ErrorCode::kResourceExhausted,
+            Text(name, ": no memory for ", size, " values; read fewer rows at a time")};
+  }
+}
+
+// In the map where the values can be used there, otherwise through `buffer`.
+Status ReadMatrix(const Array& array, int64_t begin, int64_t count, std::vector<float>* buffer,
+                  MatrixView* view) {
+  if (const std::optional<MatrixView> in_place = array.InPlace()) {
+    *view = in_place->Slice(begin, count);
+  } else {
+    RESMEM_RETURN_IF_ERROR(Resize(array.name(), count * array.columns(), buffer));
+    RESMEM_RETURN_IF_ERROR(array.ReadFloats(begin, count, *buffer));
+    *view = MatrixView(buffer->data(), count, array.columns());
+  }
+  return CheckFinite(array.name(), *view, begin);
+}
+
+Result<std::vector<int64_t>> ReadVector(const Array& array, int64_t begin, int64_t count) {
+  std::vector<int64_t> values;
+  RESMEM_RETURN_IF_ERROR(Resize(array.name(), count, &values));
+  RESMEM_RETURN_IF_ERROR(array.ReadIntegers(begin, count, values));
+  return values;
+}
+
+}  // namespace
+
+const char* RoleName(Role role) {
+  constexpr const char* kNames[] = {"unmarked", "train", "validation", "test"};
+  return kNames[static_cast<size_t>(role)];
+}
+
+Rows Rows::Slice(int64_t begin, int64_t count) const {
+  const auto part = [&](auto span) {
+    return span.empty() ? span
+                        : span.subspan(static_cast<size_t>(begin), static_cast<size_t>(count));
+  };
+  const auto rows = [&](const MatrixView& view) {
+    return view.data == nullptr ? view : view.Slice(begin, count);
+  };
+  return {rows(keys), rows(logits),  part(labels), rows(targets),
+          part(ids),  part(sources), part(roles)};
+}
+
+Result<Dataset> Dataset::Open(const DatasetSources& sources, Task task) {
+  RESMEM_ASSIGN_OR_RETURN(DatasetArrays arrays, OpenDatasetArrays(sources, task));
+  RESMEM_RETURN_IF_ERROR(CheckShapes(arrays, task));
+  Dataset dataset;
+  dataset.task_ = task;
+  dataset.rows_ = arrays.keys->rows();
+  dataset.keys_ = std::move(arrays.keys);
+  dataset.logits_ = std::move(arrays.logits);
+  dataset.labels_ = std::move(arrays.labels);
+  dataset.targets_ = std::move(arrays.targets);
+  dataset.ids_ = std::move(arrays.ids);
+  dataset.sources_ = std::move(arrays.sources);
+  dataset.split_ = std::move(arrays.split);
+  dataset.slices_ = std::move(arrays.slices);
+  dataset.role_ = sources.role;
+  return dataset;
+}
+
+int64_t Dataset::dim() const {
+  return keys_->columns();
+}
+
+int64_t Dataset::outputs() const {
+  return logits_ ? logits_->columns() : 0;
+}
+
+bool Dataset::has_labels() const {
+  return labels_.has_value() || targets_.has_value();
+}
+
+Status Dataset::Read(int64_t begin, int64_t count, Block* block) const {
+  if (begin < 0 || count < 0 || begin > rows_ || count > rows_ - begin) {
+    return {ErrorCode::kInvalidArgument, Text("rows ", begin, " to ", begin, " + ", count,
+                                              " asked for, but the dataset has ", rows_)};
+  }
+  Rows& view = block->view;
+  view = {};
+  RESMEM_RETURN_IF_ERROR(ReadMatrix(*keys_, begin, count, &block->keys, &view.keys));
+  if (logits_) {
+    RESMEM_RETURN_IF_ERROR(ReadMatrix(*logits_, begin, count, &block->logits, &view.logits));
+  }
+  if (targets_) {
+    RESMEM_RETURN_IF_ERROR(ReadMatrix(*targets_, begin, count, &block->targets, &view.targets));
+  }
+  if (labels_) {
+    RESMEM_ASSIGN_OR_RETURN(const std::vector<int64_t> values, ReadVector(*labels_, begin, count));
+    RESMEM_RETURN_IF_ERROR(CheckLabels(labels_->name(), values, begin, outputs(), &block->labels));
+    view.labels = block->labels;
+  }
+  if (ids_) {
+    RESMEM_ASSIGN_OR_RETURN(const std::vector<int64_t> values, ReadVector(*ids_, begin, count));
+    RESMEM_RETURN_IF_ERROR(CheckIds(ids_->name(), values, begin, &block->ids));
+    view.ids = block->ids;
+  }
+  if (sources_) {
+    RESMEM_ASSIGN_OR_RETURN(block->sources, sources_->ReadText(begin, count));
+    view.sources = block->sources;
+  }
+  if (slices_) {
+    RESMEM_ASSIGN_OR_RETURN(block->slices, slices_->ReadText(begin, count));
+  }
+  if (split_) {
+    RESMEM_RETURN_IF_ERROR(ReadRoles(*split_, begin, count, &block->roles));
+    view.roles = block->roles;
+  } else if (role_) {
+    block->roles.assign(static_cast<size_t>(count), *role_);
+    view.roles = block->roles;
+  }
+  return {};
+}
+
+void Dataset::Drop(int64_t begin, int64_t count) const {
+  for (const std::optional<Array>* array :
+       {&keys_, &logits_, &labels_, &targets_, &ids_, &sources_, &split_, &slices_}) {
+    if (*array) (*array)->DropRows(begin, count);
+  }
+}
+
+Result<std::vector<int64_t>> Dataset::CountRoles() const {
+  std::vector<int64_t> counts(4, 0);
+  if (!split_) {
+    counts[static_cast<size_t>(role_.value_or(Role::kUnmarked))] = rows_;
+    return counts;
+  }
+  constexpr int64_t kBlock = 1 << 16;
+  std::vector<Role> roles;
+  for (int64_t begin = 0; begin < rows_; begin += kBlock) {
+    RESMEM_RETURN_IF_ERROR(ReadRoles(*split_, begin, std::min(kBlock, rows_ - begin), &roles));
+    for (const Role role : roles) ++counts[static_cast<size_t>(role)];
+  }
+  return counts;
+}
+
+}  // namespace resmem

@@ -1,0 +1,108 @@
+#include "data/dataset_sources.h"
+
+#include <array>
+#include <map>
+#include <utility>
+
+#include "data/formats.h"
+#include "support/text.h"
+
+namespace resmem {
+namespace {
+
+// From an array's bare name ("keys") to where it lies.
+using NamedArrays = std::map<std::string, std::string, std::less<>>;
+
+constexpr std::array<std::string_view, 9> kExtensions = {
+    ".npy", ".csv", ".fvecs", ".ivecs", ".bvecs", ".idx", ".idx.gz", ".safetensors", ".npz"};
+
+Result<NamedArrays> ListFolder(const std::string& folder) {
+  RESMEM_ASSIGN_OR_RETURN(const std::vector<std::string> files, FileSystem::Posix().List(folder));
+  NamedArrays found;
+  for (const std::string& file : files) {
+    for (const std::string_view extension : kExtensions) {
+      if (!file.ends_with(extension)) continue;
+      const std::string name = file.substr(0, file.size() - extension.size());
+      const auto [other, added] = found.emplace(name, Text(folder, "/", file));
+      if (added) break;
+      return Status(ErrorCode::kInvalidArgument,
+                    Text(folder, ": holds both ", other->second, " and ", file,
+                         "; remove one, or name the array to use"));
+    }
+  }
+  return found;
+}
+
+Result<NamedArrays> ListAll(const std::string& all) {
+  if (all.empty()) return NamedArrays();
+  if (FileSystem::Posix().IsDirectory(all)) return ListFolder(all);
+  RESMEM_ASSIGN_OR_RETURN(const FileContent content, ReadFile(all));
+  NamedArrays found;
+  for (const Member& member : content.members) {
+    if (!member.info.member.empty()) {
+      found.emplace(member.info.member, Text(all, ":", member.info.member));
+    }
+  }
+  return found;
+}
+
+// The array named by the user, or the first of `names` that was found; nothing where neither is.
+Status OpenOne(const std::optional<ArraySource>& named, const NamedArrays& found,
+               std::initializer_list<const char*> names, std::optional<Array>* array) {
+  ArraySource source;
+  if (named) {
+    source = *named;
+  } else {
+    for (const char* name : names) {
+      if (const auto at = found.find(name); at != found.end()) {
+        source.path = at->second;
+        break;
+      }
+    }
+  }
+  if (source.path.empty()) return {};
+  RESMEM_ASSIGN_OR_RETURN(*array, OpenArray(source));
+  return {};
+}
+
+}  // namespace
+
+Result<DatasetArrays> OpenDatasetArrays(const DatasetSources& sources, Task task) {
+  const bool classes = task == Task::kClassification;
+  if (classes ? sources.targets.has_value() : sources.labels.has_value()) {
+    return Status(ErrorCode::kInvalidArgument,
+                  classes ? "targets belong to regression; give labels, or choose regression"
+                          : "labels belong to classification; give targets, or choose "
+                            "classification");
+  }
+  RESMEM_ASSIGN_OR_RETURN(const NamedArrays found, ListAll(sources.all));
+  DatasetArrays arrays;
+  RESMEM_RETURN_IF_ERROR(
+      OpenOne(sources.keys, found, {"keys", "embeddings", "features"}, &arrays.keys));
+  if (classes) {
+    RESMEM_RETURN_IF_ERROR(
+        OpenOne(sources.logits, found, {"logits", "predictions"}, &arrays.logits));
+    RESMEM_RETURN_IF_ERROR(OpenOne(sources.labels, found, {"labels", "targets"}, &arrays.labels));
+  } else {
+    RESMEM_RETURN_IF_ERROR(
+        OpenOne(sources.logits, found, {"predictions", "logits"}, &arrays.logits));
+    RESMEM_RETURN_IF_ERROR(OpenOne(sources.targets, found, {"targets", "labels"}, &arrays.targets));
+  }
+  RESMEM_RETURN_IF_ERROR(OpenOne(sources.ids, found, {"ids"}, &arrays.ids));
+  RESMEM_RETURN_IF_ERROR(OpenOne(sources.sources, found, {"sources"}, &arrays.sources));
+  RESMEM_RETURN_IF_ERROR(OpenOne(sources.split, found, {"split"}, &arrays.split));
+  RESMEM_RETURN_IF_ERROR(OpenOne(sources.slices, found, {"slices"}, &arrays.slices));
+  if (!arrays.keys) {
+    if (sources.all.empty()) {
+      return Status(ErrorCode::kInvalidArgument,
+                    "no keys were given; name the array of embeddings");
+    }
+    return Status(ErrorCode::kNotFound,
+                  Text(sources.all,
+                       ": has no array named keys, embeddings or features; rename the "
+                       "embeddings or name their array"));
+  }
+  return arrays;
+}
+
+}  // namespace resmem

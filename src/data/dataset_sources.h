@@ -1,0 +1,21 @@
+// Finds a dataset's arrays: those named one by one, and those with the usual names in a
+// folder or in one file.
+#ifndef RESMEM_DATA_DATASET_SOURCES_H_
+#define RESMEM_DATA_DATASET_SOURCES_H_
+
+#include <optional>
+
+#include "resmem/dataset.h"
+
+namespace resmem {
+
+struct DatasetArrays {
+  std::optional<Array> keys, logits, labels, targets, ids, sources, split, slices;
+};
+
+// Opens what there is; keys are always there.  Shapes are not compared yet.
+Result<DatasetArrays> OpenDatasetArrays(const DatasetSources& sources, Task task);
+
+}  // namespace resmem
+
+#endif  // RESMEM_DATA_DATASET_SOURCES_H_
