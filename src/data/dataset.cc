@@ -58,7 +58,7 @@ Rows Rows::Slice(int64_t begin, int64_t count) const {
     return view.data == nullptr ? view : view.Slice(begin, count);
   };
   return {rows(keys), rows(logits),  part(labels), rows(targets),
-          part(ids),  part(sources), part(roles)};
+          part(ids),  part(sources), part(roles),  part(slices)};
 }
 
 Result<Dataset> Dataset::Open(const DatasetSources& sources, Task task) {
@@ -121,6 +121,7 @@ Status Dataset::Read(int64_t begin, int64_t count, Block* block) const {
   }
   if (slices_) {
     RESMEM_ASSIGN_OR_RETURN(block->slices, slices_->ReadText(begin, count));
+    view.slices = block->slices;
   }
   if (split_) {
     RESMEM_RETURN_IF_ERROR(ReadRoles(*split_, begin, count, &block->roles));
