@@ -1,0 +1,29 @@
+// The axes of a tuning run.
+#ifndef RESMEM_TUNE_GRID_H_
+#define RESMEM_TUNE_GRID_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "resmem/tuner.h"
+
+namespace resmem {
+
+// Checks the axes that the user gave: every value possible, and for a frozen memory or regression
+// no temperature but the memory's own.
+Status CheckGrid(const MemoryDescription& description, const Grid& grid);
+
+// The largest k that the grid will hold, before its empty axes are filled.
+int64_t LargestK(const Grid& grid, int64_t memory_rows);
+
+// Fills the empty axes and sorts all of them, without repetition.
+Grid FillGrid(const MemoryDescription& description, const Grid& grid, double typical_distance,
+              int64_t memory_rows);
+
+// Says on which axes `chosen` lies at an end beyond which a better value may lie; empty: on none.
+std::string EdgeWarning(const Grid& grid, const Parameters& chosen, int64_t memory_rows);
+
+}  // namespace resmem
+
+#endif  // RESMEM_TUNE_GRID_H_

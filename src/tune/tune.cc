@@ -1,0 +1,159 @@
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "eval/warnings.h"
+#include "resmem/tuner.h"
+#include "support/text.h"
+#include "tune/calibrator_choice.h"
+#include "tune/choice.h"
+#include "tune/grid.h"
+#include "tune/grid_search.h"
+#include "tune/validation_rows.h"
+
+namespace resmem {
+namespace {
+
+Status CheckOptions(const ResidualMemory& memory, const TuneOptions& options) {
+  if (memory.rows() == 0) {
+    return {ErrorCode::kInvalidArgument, "the memory is empty: there is nothing to tune"};
+  }
+  if (options.folds < 0 || options.folds == 1) {
+    return {ErrorCode::kInvalidArgument,
+            Text("folds is ", options.folds, "; give 0 for none, or at least 2")};
+  }
+  if (!(options.fpr_limit > 0 && options.fpr_limit <= 1)) {
+    return {ErrorCode::kInvalidArgument,
+            Text("the limit on FPR is ", options.fpr_limit, "; it must lie above 0 and up to 1")};
+  }
+  return CheckGrid(memory.description(), options.grid);
+}
+
+// The counts of a choice on other rows than it was made on, or on the same.
+PairedGain GainOf(const Grid& grid, const PointSums& sums, std::optional<size_t> point) {
+  if (!point.has_value()) {
+    return MakePairedGain(0, 0, sums.base_right[0], sums.rows - sums.base_right[0]);
+  }
+  const size_t t = *point / (grid.sigma.size() * grid.k.size());
+  const int64_t fixed = sums.fixed[*point], harmed = sums.harmed[*point];
+  const int64_t base_right = sums.base_right[t];
+  return MakePairedGain(fixed, harmed, base_right - harmed, sums.rows - base_right - fixed);
+}
+
+double ErrorOf(const PointSums& sums, std::optional<size_t> point) {
+  return point.has_value() ? sums.squared_error[*point] : sums.base_squared_error;
+}
+
+// Each fold judged by the choice that the other folds make.
+void CrossValidate(const ChoiceRule& rule, const std::vector<PointSums>& folds,
+                   const PointSums& all, Tuning* tuning) {
+  int64_t fixed = 0, harmed = 0, both_right = 0, both_wrong = 0;
+  double error = 0;
+  for (const PointSums& fold : folds) {
+    PointSums others = all;
+    others.Subtract(fold);
+    const std::optional<size_t> point = ChoosePoint(rule, MakePoints(tuning->grid, others), others);
+    const PairedGain gain = GainOf(tuning->grid, fold, point);
+    fixed += gain.fixed;
+    harmed += gain.harmed;
+    both_right += gain.both_right;
+    both_wrong += gain.both_wrong;
+    error += ErrorOf(fold, point);
+  }
+  if (rule.task == Task::kRegression) {
+    tuning->cross_validated_loss = error / static_cast<double>(all.rows);
+  } else {
+    tuning->cross_validated_gain = MakePairedGain(fixed, harmed, both_right, both_wrong);
+  }
+}
+
+void Choose(const ChoiceRule& rule, const PointSums& all, const Parameters& own, Tuning* tuning) {
+  const std::optional<size_t> point = ChoosePoint(rule, tuning->points, all);
+  if (point.has_value()) {
+    tuning->chosen = tuning->points[*point].parameters;
+  } else {
+    tuning->chosen = own;
+    tuning->chosen.k = 0;
+    const bool none_admitted = RankPoints(rule, tuning->points, all.rows).empty();
+    tuning->warnings.push_back(
+        none_admitted ? Text("No point of the grid keeps FPR below ", rule.fpr_limit,
+                             "; the choice is k = 0, the base alone.")
+                      : "No point of the grid is better than the base on these rows; the choice is "
+                        "k = 0, the base alone.");
+  }
+  if (rule.task == Task::kRegression) {
+    const double rows = static_cast<double>(all.rows);
+    tuning->base_loss = all.base_squared_error / rows;
+    tuning->chosen_loss = ErrorOf(all, point) / rows;
+  } else {
+    tuning->chosen_gain = GainOf(tuning->grid, all, point);
+  }
+}
+
+void Warn(const ResidualMemory& memory, const ValidationRows& rows, const TuneOptions& options,
+          Tuning* tuning) {
+  std::vector<std::string>& warnings = tuning->warnings;
+  if (tuning->chosen.k > 0) {
+    std::string edge = EdgeWarning(tuning->grid, tuning->chosen, memory.rows());
+    if (!edge.empty()) warnings.push_back(std::move(edge));
+  }
+  if (rows.rows_at_distance_zero > 0 && !options.leave_one_out) {
+    warnings.push_back(Text(rows.rows_at_distance_zero, " of ", rows.rows,
+                            " rows have their own key in the memory and find their own label; tune "
+                            "on other rows, or with leave-one-out."));
+  }
+  if (rows.train_rows > 0 && !options.leave_one_out) {
+    warnings.push_back(Text(rows.train_rows, " of ", rows.rows,
+                            " rows are marked train: the base has seen them, and what suits them "
+                            "may not suit new rows."));
+  }
+  if (tuning->task == Task::kClassification) {
+    const float temperature = tuning->chosen.temperature;
+    std::string memorised = MemorisedWarning(memory, memory.MeanResidualMass(temperature));
+    if (!memorised.empty()) warnings.push_back(std::move(memorised));
+  }
+}
+
+}  // namespace
+
+Result<Tuning> Tune(const Predictor& predictor, const RowSource& source,
+                    const TuneOptions& options) {
+  const ResidualMemory& memory = predictor.memory();
+  const MemoryDescription& description = memory.description();
+  RESMEM_RETURN_IF_ERROR(CheckOptions(memory, options));
+  RESMEM_ASSIGN_OR_RETURN(
+      const ValidationRows rows,
+      CollectValidationRows(predictor, source, options, LargestK(options.grid, memory.rows())));
+
+  const auto start = std::chrono::steady_clock::now();
+  Tuning tuning;
+  tuning.task = description.task;
+  tuning.rows = rows.rows;
+  tuning.objective = options.objective;
+  tuning.fpr_limit = options.fpr_limit;
+  tuning.grid = FillGrid(description, options.grid, rows.typical_distance, memory.rows());
+  RESMEM_ASSIGN_OR_RETURN(const std::vector<PointSums> folds,
+                          SearchGrid(memory, rows, tuning.grid, options));
+  PointSums all = folds[0];
+  for (size_t fold = 1; fold < folds.size(); ++fold) all.Add(folds[fold]);
+
+  const ChoiceRule rule{description.task, options.objective, options.fpr_limit};
+  tuning.points = MakePoints(tuning.grid, all);
+  Choose(rule, all, description.parameters, &tuning);
+  if (options.folds >= 2) CrossValidate(rule, folds, all, &tuning);
+  if (description.task == Task::kClassification) {
+    RESMEM_ASSIGN_OR_RETURN(const CalibratorChoice calibrator,
+                            ChooseCalibrator(predictor, rows, tuning.chosen, options.threads));
+    tuning.calibrator = calibrator.name;
+    tuning.calibrator_temperature = calibrator.temperature;
+    tuning.calibrated_nll = calibrator.nll;
+  }
+  Warn(memory, rows, options, &tuning);
+  tuning.search_seconds = rows.search_seconds;
+  tuning.grid_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return tuning;
+}
+
+}  // namespace resmem

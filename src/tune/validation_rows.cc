@@ -1,0 +1,168 @@
+#include "tune/validation_rows.h"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <utility>
+
+#include "support/random.h"
+#include "support/text.h"
+
+namespace resmem {
+namespace {
+
+constexpr int64_t kTypicalNeighbor = 10;
+
+class Collector {
+ public:
+  Collector(const Predictor& predictor, const TuneOptions& options, int64_t largest_k)
+      : predictor_(predictor), options_(options), largest_k_(largest_k) {}
+
+  Status Add(int64_t begin, const Rows& rows, int64_t total) {
+    CountRoles(begin, rows);
+    // A first row marked validation tells that there is a split: what came before is no part of it.
+    if (split_exists() && !collected_split_) {
+      collected_ = ValidationRows();
+      bytes_ = 0;
+      collected_split_ = true;
+    }
+    const bool refused = !split_exists() && test_rows_ > 0;  // unless a split follows
+    if (!refused) RESMEM_RETURN_IF_ERROR(Collect(begin, rows));
+    if (options_.progress != nullptr) {
+      options_.progress->Report("search", begin + rows.count(), total);
+      if (options_.progress->Cancelled()) return {ErrorCode::kCancelled, "stopped while tuning"};
+    }
+    return {};
+  }
+
+  Result<ValidationRows> Finish() && {
+    if (!split_exists() && test_rows_ > 0) {
+      return Status(ErrorCode::kInvalidArgument,
+                    Text(test_rows_, " rows are marked test, the first is row ", first_test_row_,
+                         "; a choice made on them would spoil the test: tune on validation rows"));
+    }
+    if (collected_.rows == 0) {
+      return Status(ErrorCode::kBadData, "there are no rows to tune on");
+    }
+    if (options_.folds > collected_.rows) {
+      return Status(
+          ErrorCode::kInvalidArgument,
+          Text(options_.folds, " folds were asked for, but there are ", collected_.rows, " rows"));
+    }
+    SetFolds();
+    SetTypicalDistance();
+    return std::move(collected_);
+  }
+
+ private:
+  bool split_exists() const { return validation_rows_ > 0; }
+
+  void CountRoles(int64_t begin, const Rows& rows) {
+    for (size_t i = 0; i < rows.roles.size(); ++i) {
+      if (rows.roles[i] == Role::kValidation) ++validation_rows_;
+      if (rows.roles[i] != Role::kTest) continue;
+      if (test_rows_ == 0) first_test_row_ = begin + static_cast<int64_t>(i);
+      ++test_rows_;
+    }
+  }
+
+  Status Collect(int64_t begin, const Rows& rows) {
+    const std::optional<Role> only =
+        split_exists() ? std::optional<Role>(Role::kValidation) : std::nullopt;
+    RESMEM_RETURN_IF_ERROR(
+        selected_.Load(predictor_.memory(), begin, rows, only, options_.leave_one_out));
+    const Rows& chosen = selected_.rows();
+    if (chosen.count() == 0) return {};
+    const int64_t outputs = predictor_.memory().description().outputs;
+    const int64_t neighbors = std::min(largest_k_, predictor_.memory().rows());
+    bytes_ += chosen.count() * (4 * outputs + 12 * neighbors + 8);
+    if (bytes_ > options_.memory_limit) {
+      return {ErrorCode::kResourceExhausted,
+              Text("tuning would hold the logits and ", neighbors, " neighbors of more than ",
+                   collected_.rows, " rows in ", options_.memory_limit >> 20,
+                   " MB, the limit; give fewer rows, a smaller largest k or a higher limit")};
+    }
+    ValidationBlock block;
+    block.outputs = outputs;
+    const auto start = std::chrono::steady_clock::now();
+    RESMEM_RETURN_IF_ERROR(predictor_.FindNeighbors(chosen.keys, largest_k_, selected_.exclude(),
+                                                    options_.threads, nullptr, &block.neighbors));
+    collected_.search_seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    Copy(chosen.logits, &block.logit_values);
+    block.labels.assign(chosen.labels.begin(), chosen.labels.end());
+    Copy(chosen.targets, &block.target_values);
+    for (int64_t q = 0; q < block.count() && block.neighbors.k > 0; ++q) {
+      collected_.rows_at_distance_zero += block.neighbors.distances_of(q)[0] == 0 ? 1 : 0;
+    }
+    collected_.train_rows += std::count(chosen.roles.begin(), chosen.roles.end(), Role::kTrain);
+    collected_.rows += block.count();
+    collected_.blocks.push_back(std::move(block));
+    return {};
+  }
+
+  static void Copy(MatrixView from, std::vector<float>* to) {
+    to->reserve(static_cast<size_t>(from.rows * from.columns));
+    for (int64_t r = 0; r < from.rows; ++r) {
+      const std::span<const float> row = from.row_span(r);
+      to->insert(to->end(), row.begin(), row.end());
+    }
+  }
+
+  // Folds of equal size, drawn with the seed.
+  void SetFolds() {
+    std::vector<int64_t> order(static_cast<size_t>(collected_.rows));
+    std::iota(order.begin(), order.end(), 0);
+    Random random(options_.seed);
+    for (size_t i = order.size(); i > 1; --i) {
+      std::swap(order[i - 1], order[random.Below(i)]);
+    }
+    const int64_t folds = std::max<int64_t>(options_.folds, 1);
+    size_t next = 0;
+    for (ValidationBlock& block : collected_.blocks) {
+      for (int64_t q = 0; q < block.count(); ++q) {
+        block.folds.push_back(static_cast<int32_t>(order[next++] % folds));
+      }
+    }
+  }
+
+  void SetTypicalDistance() {
+    std::vector<float> distances;
+    for (const ValidationBlock& block : collected_.blocks) {
+      const int64_t at = std::min(kTypicalNeighbor, block.neighbors.k) - 1;
+      for (int64_t q = 0; q < block.count() && at >= 0; ++q) {
+        // In leave-one-out of a tiny memory the last neighbor may be missing.
+        for (int64_t i = at; i >= 0; --i) {
+          if (block.neighbors.rows_of(q)[static_cast<size_t>(i)] < 0) continue;
+          distances.push_back(block.neighbors.distances_of(q)[static_cast<size_t>(i)]);
+          break;
+        }
+      }
+    }
+    if (distances.empty()) return;
+    const auto middle = distances.begin() + static_cast<int64_t>(distances.size() / 2);
+    std::nth_element(distances.begin(), middle, distances.end());
+    collected_.typical_distance = static_cast<double>(*middle);
+  }
+
+  const Predictor& predictor_;
+  const TuneOptions& options_;
+  const int64_t largest_k_;
+  int64_t validation_rows_ = 0, test_rows_ = 0, first_test_row_ = -1;
+  bool collected_split_ = false;
+  int64_t bytes_ = 0;
+  RowBlock selected_;
+  ValidationRows collected_;
+};
+
+}  // namespace
+
+Result<ValidationRows> CollectValidationRows(const Predictor& predictor, const RowSource& source,
+                                             const TuneOptions& options, int64_t largest_k) {
+  Collector collector(predictor, options, largest_k);
+  RESMEM_RETURN_IF_ERROR(source.Read(
+      [&](int64_t begin, const Rows& rows) { return collector.Add(begin, rows, source.rows()); }));
+  return std::move(collector).Finish();
+}
+
+}  // namespace resmem
