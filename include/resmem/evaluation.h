@@ -32,12 +32,12 @@ Accuracy MakeAccuracy(int64_t correct, int64_t total);
 // FPR = harmed / total, so that gain = TPR - FPR holds exactly.
 struct PairedGain {
   int64_t total = 0;
-  int64_t fixed = 0;       // base wrong, other right
-  int64_t harmed = 0;      // base right, other wrong
+  int64_t fixed = 0;   // base wrong, other right
+  int64_t harmed = 0;  // base right, other wrong
   int64_t both_right = 0, both_wrong = 0;
   double gain = 0, tpr = 0, fpr = 0;
-  Interval interval;       // paired, 95 %
-  double p_value = 1;      // McNemar, exact two-sided
+  Interval interval;   // paired, 95 %
+  double p_value = 1;  // McNemar, exact two-sided
 };
 PairedGain MakePairedGain(int64_t fixed, int64_t harmed, int64_t both_right, int64_t both_wrong);
 
@@ -88,7 +88,7 @@ struct EvaluationOptions {
   bool leave_one_out = false;
   // Only rows of this role; none: all, with a warning where some are marked train or validation.
   std::optional<Role> only;
-  bool baselines = true;                 // nearest class mean, k-NN, kNN-LM over lambdas
+  bool baselines = true;  // nearest class mean, k-NN, kNN-LM over lambdas
   std::vector<float> lambdas = {0.0f, 0.1f, 0.2f, 0.3f, 0.4f, 0.5f, 0.6f, 0.7f, 0.8f, 0.9f, 1.0f};
   std::vector<int32_t> coarse_of_class;  // superclass of each class; empty: no coarse analysis
   int64_t keep_rows = 0;                 // how many RowResults to keep, from the first
@@ -110,14 +110,14 @@ struct Evaluation {
   std::vector<GroupResult> classes, slices;  // classes by number, slices by name
   std::optional<CoarseAnalysis> coarse;
   std::vector<RowResult> row_results;
-  double mean_residual_mass = 0;      // see ResidualMemory; classification
+  double mean_residual_mass = 0;  // see ResidualMemory; classification
   // Evaluated rows with a key at distance zero in the memory: leaked, or trained on.
   int64_t rows_at_distance_zero = 0;
   struct Regression {
     double base_mse = 0, knn_mse = 0, resmem_mse = 0;  // mean over rows and outputs
     double base_r2 = 0, knn_r2 = 0, resmem_r2 = 0;     // 0 where the targets do not vary
-    double mse_reduction = 0;  // base - ResMem
-    Interval interval;         // of the reduction: paired, 95 %
+    double mse_reduction = 0;                          // base - ResMem
+    Interval interval;                                 // of the reduction: paired, 95 %
   };
   std::optional<Regression> regression;
   std::vector<std::string> warnings;  // plain sentences: nothing to add, leaked rows, harm

@@ -55,13 +55,13 @@ struct Tuning {
   std::vector<TuningPoint> points;  // k fastest, then sigma, then temperature
   // k = 0, the base alone, where no point is better or none meets the limit; a warning says so.
   Parameters chosen;
-  PairedGain chosen_gain;           // on the rows it was chosen on: optimistic
+  PairedGain chosen_gain;                          // on the rows it was chosen on: optimistic
   std::optional<PairedGain> cross_validated_gain;  // with folds: the honest one
   double base_loss = 0, chosen_loss = 0;           // regression
   std::optional<double> cross_validated_loss;
-  std::string calibrator;           // the name with the lowest NLL on these rows
+  std::string calibrator;  // the name with the lowest NLL on these rows
   float calibrator_temperature = 1;
-  double calibrated_nll = 0;        // with it
+  double calibrated_nll = 0;  // with it
   std::vector<std::string> warnings;
   double search_seconds = 0, grid_seconds = 0;
 };
