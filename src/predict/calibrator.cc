@@ -1,0 +1,90 @@
+// From raw scores, which sum to 1 but may leave [0, 1], to probabilities.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "resmem/predictor.h"
+#include "support/text.h"
+
+namespace resmem {
+namespace {
+
+constexpr std::array<std::string_view, 3> kNames = {"clip", "simplex", "log-temperature"};
+// A class that the memory argues below zero keeps this much before renormalising, so that its
+// logarithm exists.
+constexpr double kFloor = 1e-6;
+
+// Divides by the sum; the uniform distribution where there is nothing to divide.
+void Normalise(std::span<float> scores) {
+  double total = 0;
+  for (float score : scores) total += score;
+  const auto uniform = static_cast<float>(1.0 / static_cast<double>(scores.size()));
+  for (float& score : scores) {
+    score = total > 0 ? static_cast<float>(score / total) : uniform;
+  }
+}
+
+void Clip(std::span<float> scores) {
+  for (float& score : scores) score = std::max(score, 0.0f);
+  Normalise(scores);
+}
+
+// The nearest probability vector: max(score - threshold, 0), the threshold found from the sorted
+// scores (Held, Wolfe and Crowder 1974).
+void ProjectOnSimplex(std::span<float> scores) {
+  std::vector<float> sorted(scores.begin(), scores.end());
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  double sum = 0, threshold = 0;
+  for (size_t i = 0; i < sorted.size(); ++i) {
+    sum += sorted[i];
+    const double candidate = (sum - 1) / static_cast<double>(i + 1);
+    if (sorted[i] <= candidate) break;
+    threshold = candidate;
+  }
+  for (float& score : scores) score = static_cast<float>(std::max(score - threshold, 0.0));
+  Normalise(scores);
+}
+
+void LogTemperature(double temperature, std::span<float> scores) {
+  double largest = kFloor;
+  for (float score : scores) largest = std::max(largest, static_cast<double>(score));
+  for (float& score : scores) {
+    const double ratio = std::max(static_cast<double>(score), kFloor) / largest;  // 1 for the best
+    score = static_cast<float>(std::pow(ratio, 1 / temperature));
+  }
+  Normalise(scores);
+}
+
+}  // namespace
+
+std::span<const std::string_view> CalibratorNames() {
+  return kNames;
+}
+
+Status ToProbabilities(std::string_view calibrator, float temperature, std::span<float> scores) {
+  for (size_t c = 0; c < scores.size(); ++c) {
+    if (!std::isfinite(scores[c])) {
+      return {ErrorCode::kBadData, Text("the score of class ", c, " is ", scores[c],
+                                        "; only finite scores can become probabilities")};
+    }
+  }
+  if (calibrator == "clip") {
+    Clip(scores);
+  } else if (calibrator == "simplex") {
+    ProjectOnSimplex(scores);
+  } else if (calibrator == "log-temperature") {
+    if (!(temperature > 0) || !std::isfinite(temperature)) {
+      return {ErrorCode::kInvalidArgument, Text("the calibrator's temperature is ", temperature,
+                                                "; it must be a finite number above 0")};
+    }
+    LogTemperature(temperature, scores);
+  } else {
+    return {ErrorCode::kInvalidArgument, Text("no calibrator is called \"", calibrator,
+                                              "\"; there are clip, simplex and log-temperature")};
+  }
+  return {};
+}
+
+}  // namespace resmem

@@ -1,0 +1,256 @@
+#include "resmem/predictor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <utility>
+
+#include "kernels/vector_math.h"
+#include "predict/class_means.h"
+#include "predict/correction.h"
+#include "support/parallel.h"
+#include "support/text.h"
+
+namespace resmem {
+namespace {
+
+// Queries whose neighbors are held at once by Predict().
+constexpr int64_t kBlockQueries = 4096;
+
+Status CheckShapes(const MemoryDescription& description, MatrixView logits,
+                   const Neighbors& neighbors, std::span<const float> scores) {
+  if (logits.columns != description.outputs) {
+    return {ErrorCode::kBadData,
+            Text("the logits have ", logits.columns, " columns, but the memory has ",
+                 description.outputs, " outputs; give the same model's logits")};
+  }
+  if (neighbors.queries != logits.rows) {
+    return {ErrorCode::kInvalidArgument,
+            Text("neighbors of ", neighbors.queries, " queries were given for ", logits.rows,
+                 " rows of logits")};
+  }
+  if (static_cast<int64_t>(scores.size()) != logits.rows * logits.columns) {
+    return {ErrorCode::kInvalidArgument, Text("room for ", scores.size(), " scores was given, ",
+                                              logits.rows * logits.columns, " are needed")};
+  }
+  for (int64_t q = 0; q < logits.rows; ++q) {
+    for (int64_t c = 0; c < logits.columns; ++c) {
+      if (!std::isfinite(logits.row(q)[c])) {
+        return {ErrorCode::kBadData,
+                Text("the logits hold ", logits.row(q)[c], " at row ", q, ", column ", c,
+                     "; only finite values are allowed: export them again")};
+      }
+    }
+  }
+  return {};
+}
+
+Status CheckOptions(const ResidualMemory& memory, const Neighbors& neighbors,
+                    const PredictOptions& options) {
+  const MemoryDescription& description = memory.description();
+  RESMEM_RETURN_IF_ERROR(CheckParameters(options.parameters));
+  if (options.method == Method::kKnnLm && !(options.lambda >= 0 && options.lambda <= 1)) {
+    return {ErrorCode::kInvalidArgument,
+            Text("lambda is ", options.lambda, "; it must lie in 0 .. 1")};
+  }
+  if (neighbors.k < std::min(options.parameters.k, memory.rows()) &&
+      options.method != Method::kBase && options.method != Method::kNearestClassMean) {
+    return {ErrorCode::kInvalidArgument, Text("k is ", options.parameters.k, ", but only ",
+                                              neighbors.k, " neighbors a query were searched")};
+  }
+  if (options.method == Method::kResMem && description.task == Task::kClassification &&
+      description.form != ResidualForm::kLogits &&
+      options.parameters.temperature != description.parameters.temperature) {
+    return {ErrorCode::kInvalidArgument,
+            Text("the temperature is ", options.parameters.temperature,
+                 ", but this memory is frozen at ", description.parameters.temperature,
+                 "; use that, or memorize again from the logits")};
+  }
+  return {};
+}
+
+// Scores one query after the other; each thread has its own.
+class Scorer {
+ public:
+  Scorer(const ResidualMemory& memory, const PredictOptions& options)
+      : memory_(memory),
+        options_(options),
+        classify_(memory.description().task == Task::kClassification) {
+    const auto outputs = static_cast<size_t>(memory.description().outputs);
+    sum_.resize(outputs);
+    scratch_.resize(outputs);
+  }
+
+  void Score(std::span<const float> logits, const Neighbors& neighbors, int64_t q,
+             std::span<float> score) {
+    if (options_.method == Method::kBase)
+      return Base(logits, options_.parameters.temperature, score);
+    WeighNeighbors(neighbors.rows_of(q), neighbors.distances_of(q), options_.parameters.k,
+                   options_.parameters.sigma, &weighted_);
+    if (options_.method == Method::kResMem) return ResMem(logits, score);
+    SumAnswers(memory_, weighted_, sum_);
+    if (options_.method == Method::kKnn) {
+      for (size_t c = 0; c < score.size(); ++c) score[c] = sum_[c] * weighted_.scale;
+      return;
+    }
+    // Without neighbors there is nothing to mix in: the base alone.
+    const float lambda = weighted_.rows.empty() ? 0.0f : options_.lambda;
+    Base(logits, 1.0f, score);
+    for (size_t c = 0; c < score.size(); ++c) {
+      score[c] = (1.0f - lambda) * score[c] + lambda * (sum_[c] * weighted_.scale);
+    }
+  }
+
+ private:
+  void Base(std::span<const float> logits, float temperature, std::span<float> score) const {
+    if (classify_) {
+      Softmax(logits.data(), static_cast<int64_t>(logits.size()), temperature, score.data());
+    } else {
+      std::copy(logits.begin(), logits.end(), score.begin());
+    }
+  }
+
+  void ResMem(std::span<const float> logits, std::span<float> score) {
+    Base(logits, options_.parameters.temperature, score);
+    if (weighted_.rows.empty()) return;
+    SumResiduals(memory_, weighted_, options_.parameters.temperature, scratch_, sum_);
+    for (size_t c = 0; c < score.size(); ++c) score[c] += sum_[c] * weighted_.scale;
+  }
+
+  const ResidualMemory& memory_;
+  const PredictOptions& options_;
+  const bool classify_;
+  WeightedNeighbors weighted_;
+  std::vector<float> sum_, scratch_;
+};
+
+}  // namespace
+
+struct Predictor::Impl {
+  explicit Impl(const ResidualMemory& memory_in) : memory(memory_in) {}
+
+  // Made when first asked for: most users never do.
+  Result<const ClassMeans*> Means() {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (means == nullptr) {
+      RESMEM_ASSIGN_OR_RETURN(means, ClassMeans::Make(memory));
+    }
+    return means.get();
+  }
+
+  const ResidualMemory& memory;
+  std::mutex mutex;
+  std::unique_ptr<ClassMeans> means;  // guarded by mutex; constant once set
+};
+
+Predictor::Predictor(const ResidualMemory& memory) : impl_(std::make_unique<Impl>(memory)) {}
+Predictor::~Predictor() = default;
+Predictor::Predictor(Predictor&&) noexcept = default;
+
+const ResidualMemory& Predictor::memory() const {
+  return impl_->memory;
+}
+
+PredictOptions Predictor::DefaultOptions() const {
+  PredictOptions options;
+  options.parameters = memory().description().parameters;
+  return options;
+}
+
+Status Predictor::FindNeighbors(MatrixView keys, int64_t k, std::span<const int64_t> exclude,
+                                int threads, Progress* progress, Neighbors* out) const {
+  if (k < 0) return {ErrorCode::kInvalidArgument, Text("k is ", k, "; it must be at least 0")};
+  if (keys.columns != memory().description().dim) {
+    return {ErrorCode::kBadData,
+            Text("the keys have ", keys.columns, " columns, but the memory's keys have ",
+                 memory().description().dim, "; give the same model's embeddings")};
+  }
+  if (k == 0 || memory().rows() == 0) {
+    *out = Neighbors();
+    out->queries = keys.rows;
+    return {};
+  }
+  SearchOptions options;
+  options.k = std::min(k, memory().rows());
+  options.threads = threads;
+  options.exclude = exclude;
+  options.progress = progress;
+  return memory().index().Search(keys, options, out);
+}
+
+Status Predictor::Score(MatrixView keys, MatrixView logits, const Neighbors& neighbors,
+                        const PredictOptions& options, std::span<float> scores) const {
+  const MemoryDescription& description = memory().description();
+  RESMEM_RETURN_IF_ERROR(CheckShapes(description, logits, neighbors, scores));
+  RESMEM_RETURN_IF_ERROR(CheckOptions(memory(), neighbors, options));
+  if (options.method == Method::kNearestClassMean) {
+    if (description.task != Task::kClassification) {
+      return {ErrorCode::kUnsupported,
+              "nearest class mean needs classes; this memory is for regression"};
+    }
+    RESMEM_ASSIGN_OR_RETURN(const ClassMeans* means, impl_->Means());
+    return means->Score(keys, options.threads, scores);
+  }
+  const int threads = ResolveThreads(options.threads);
+  std::vector<Scorer> scorers(static_cast<size_t>(threads), Scorer(memory(), options));
+  const auto outputs = static_cast<size_t>(description.outputs);
+  ParallelFor(threads, logits.rows, 16, [&](int64_t begin, int64_t end, int worker) {
+    for (int64_t q = begin; q < end; ++q) {
+      scorers[static_cast<size_t>(worker)].Score(
+          logits.row_span(q), neighbors, q,
+          scores.subspan(static_cast<size_t>(q) * outputs, outputs));
+    }
+  });
+  return {};
+}
+
+Status Predictor::Predict(MatrixView keys, MatrixView logits, const PredictOptions& options,
+                          std::span<float> scores) const {
+  if (keys.rows != logits.rows) {
+    return {ErrorCode::kBadData, Text("there are ", keys.rows, " rows of keys but ", logits.rows,
+                                      " rows of logits; they must belong together")};
+  }
+  RESMEM_RETURN_IF_ERROR(CheckParameters(options.parameters));
+  const int64_t outputs = memory().description().outputs;
+  Neighbors neighbors;
+  for (int64_t begin = 0; begin < keys.rows; begin += kBlockQueries) {
+    const int64_t count = std::min(kBlockQueries, keys.rows - begin);
+    const MatrixView block = keys.Slice(begin, count);
+    RESMEM_RETURN_IF_ERROR(
+        FindNeighbors(block, options.parameters.k, {}, options.threads, nullptr, &neighbors));
+    if (static_cast<int64_t>(scores.size()) < (begin + count) * outputs) {
+      return {ErrorCode::kInvalidArgument, Text("room for ", scores.size(), " scores was given, ",
+                                                keys.rows * outputs, " are needed")};
+    }
+    RESMEM_RETURN_IF_ERROR(Score(block, logits.Slice(begin, count), neighbors, options,
+                                 scores.subspan(static_cast<size_t>(begin * outputs),
+                                                static_cast<size_t>(count * outputs))));
+    if (options.progress != nullptr) {
+      options.progress->Report("predict", begin + count, keys.rows);
+      if (options.progress->Cancelled()) return {ErrorCode::kCancelled, "stopped while predicting"};
+    }
+  }
+  return {};
+}
+
+const char* MethodName(Method method) {
+  switch (method) {
+    case Method::kBase:
+      return "base";
+    case Method::kNearestClassMean:
+      return "nearest-class-mean";
+    case Method::kKnn:
+      return "knn";
+    case Method::kKnnLm:
+      return "knn-lm";
+    case Method::kResMem:
+      return "resmem";
+  }
+  return "unknown";
+}
+
+int64_t ArgMax(std::span<const float> scores) {
+  return ArgMax(scores.data(), static_cast<int64_t>(scores.size()));
+}
+
+}  // namespace resmem
