@@ -1,54 +1,174 @@
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "kernels/squared_distance.h"
+#include "kernels/scan_tile.h"
 #include "resmem/knn_index.h"
+#include "search/batch_scan.h"
+#include "search/error_bound.h"
+#include "search/guarded_parallel.h"
+#include "search/key_geometry.h"
 #include "search/key_store.h"
-#include "search/nearest_list.h"
+#include "search/row_scan.h"
 #include "search/search_request.h"
 #include "support/parallel.h"
-#include "support/text.h"
 
 namespace resmem {
 namespace {
 
+constexpr int64_t kMostInTile = 512;               // queries that share a packed panel
+constexpr int64_t kMostTogether = 32;              // queries that share one pass over the rows
+constexpr int64_t kMostListed = int64_t{1} << 22;  // entries in all lists of a thread
+
+// One call of Search().  A query goes down these steps until one decides it:
+//   batch  products in float, many queries at a time       -> candidates -> measured in double
+//   few    differences in float, a tighter bound           -> candidates -> measured in double
+//   all    every row measured in double
+// The last always decides, and the others only ever name a superset of the k nearest: the answer
+// is the same whichever step gives it.
+class ExactSearch {
+ public:
+  ExactSearch(const KeyStore& keys, const KeyGeometry& geometry, const SearchOptions& options,
+              Neighbors* out)
+      : keys_(keys),
+        geometry_(geometry),
+        k_(std::min(options.k, keys.visible_rows())),
+        threads_(ResolveThreads(options.threads)),
+        progress_(options.progress),
+        out_(*out) {}
+
+  Status Run(std::vector<Question> questions) {
+    const int64_t count = static_cast<int64_t>(questions.size());
+    if (k_ == 0 || count == 0) return Status();
+    const bool bounded = keys_.dim() <= kMaxBoundedDim && k_ <= keys_.visible_rows() / 2;
+    if (!bounded) return MeasureAll(questions);
+    if (count >= kFewestInBatch * threads_ && BatchScanApplies(keys_, geometry_)) {
+      std::vector<Question> undecided;
+      RESMEM_RETURN_IF_ERROR(SearchBatch(questions, &undecided));
+      questions = std::move(undecided);
+    }
+    return SearchFew(questions);
+  }
+
+ private:
+  Status SearchBatch(std::span<const Question> questions, std::vector<Question>* undecided) {
+    const int64_t count = static_cast<int64_t>(questions.size());
+    const int64_t most = std::clamp(kMostListed / (2 * k_ + 64), kFewestInBatch, kMostInTile);
+    // Equal tiles, as many as keep all threads busy, of whole groups.
+    const int64_t rounds = (count + most * threads_ - 1) / (most * threads_);
+    const int64_t group = ScanTileShape().queries;
+    const int64_t tile = (count / (rounds * threads_) + group) / group * group;
+    RESMEM_RETURN_IF_ERROR(
+        GuardedParallelFor(threads_, count, tile, [&](int64_t begin, int64_t end, int) {
+          const auto part =
+              questions.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+          std::vector<CandidateList> lists;
+          FindCandidatesOfBatch(
+              keys_, geometry_, part, k_, [this] { return Cancelled(); }, &lists);
+          if (Cancelled()) return;
+          std::vector<Question> open;
+          WriteDecided(part, &lists, &open);
+          Report(end - begin - static_cast<int64_t>(open.size()));
+          const std::lock_guard<std::mutex> lock(mutex_);
+          undecided->insert(undecided->end(), open.begin(), open.end());
+        }));
+    return CancelledStatus();
+  }
+
+  Status SearchFew(std::span<const Question> questions) {
+    std::vector<Question> undecided;
+    while (!questions.empty()) {
+      const auto part = questions.first(std::min<size_t>(questions.size(), PartSize()));
+      questions = questions.subspan(part.size());
+      std::vector<CandidateList> lists;
+      RESMEM_RETURN_IF_ERROR(FindCandidates(keys_, part, k_, threads_, &lists));
+      RESMEM_RETURN_IF_ERROR(CancelledStatus());
+      const size_t before = undecided.size();
+      WriteDecided(part, &lists, &undecided);
+      Report(static_cast<int64_t>(part.size() - (undecided.size() - before)));
+    }
+    return MeasureAll(undecided);
+  }
+
+  Status MeasureAll(std::span<const Question> questions) {
+    while (!questions.empty()) {
+      const auto part = questions.first(std::min<size_t>(questions.size(), PartSize()));
+      questions = questions.subspan(part.size());
+      std::vector<std::vector<MeasuredRow>> nearest;
+      RESMEM_RETURN_IF_ERROR(MeasureEveryRow(keys_, part, k_, threads_, &nearest));
+      RESMEM_RETURN_IF_ERROR(CancelledStatus());
+      for (size_t i = 0; i < part.size(); ++i) WriteNeighbors(nearest[i], part[i].number, &out_);
+      Report(static_cast<int64_t>(part.size()));
+    }
+    return Status();
+  }
+
+  void WriteDecided(std::span<const Question> questions, std::vector<CandidateList>* lists,
+                    std::vector<Question>* undecided) {
+    std::vector<float> scratch(static_cast<size_t>(keys_.dim()));
+    for (size_t i = 0; i < questions.size(); ++i) {
+      if (!(*lists)[i].Decide(DifferenceBound::kLargestBound)) {
+        undecided->push_back(questions[i]);
+        continue;
+      }
+      WriteNeighbors(MeasureCandidates(keys_, questions[i].query, (*lists)[i], k_, scratch.data()),
+                     questions[i].number, &out_);
+    }
+  }
+
+  size_t PartSize() const {
+    return static_cast<size_t>(std::clamp<int64_t>(kMostListed / (2 * k_ + 64), 1, kMostTogether));
+  }
+
+  bool Cancelled() const { return progress_ != nullptr && progress_->Cancelled(); }
+  Status CancelledStatus() const {
+    return Cancelled() ? Status(ErrorCode::kCancelled, "the search was stopped") : Status();
+  }
+  void Report(int64_t queries) {
+    if (progress_ == nullptr) return;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    done_ += queries;
+    progress_->Report("queries", done_, out_.queries);
+  }
+
+  const KeyStore& keys_;
+  const KeyGeometry& geometry_;
+  const int64_t k_;
+  const int threads_;
+  Progress* const progress_;
+  Neighbors& out_;  // each query's line is written by one thread
+  std::mutex mutex_;
+  int64_t done_ = 0;
+};
+
 class ExactIndex : public KnnIndex {
  public:
-  explicit ExactIndex(KeyStore keys) : keys_(std::move(keys)) {}
+  ExactIndex(KeyStore keys, KeyGeometry geometry)
+      : keys_(std::move(keys)), geometry_(std::move(geometry)) {}
 
   int64_t rows() const override { return keys_.rows(); }
   int64_t dim() const override { return keys_.dim(); }
 
-  Status Search(MatrixView queries, const SearchOptions& options, Neighbors* out) const override {
+  Status Search(MatrixView queries, const SearchOptions& options, Neighbors* out) const override
+      try {
     RESMEM_RETURN_IF_ERROR(CheckSearch(queries, options, dim(), rows()));
     RESMEM_RETURN_IF_ERROR(PrepareNeighbors(queries.rows, options.k, out));
-    ParallelFor(options.threads, queries.rows, 1, [&](int64_t begin, int64_t end, int) {
-      for (int64_t q = begin; q < end; ++q) {
-        const int64_t excluded = options.exclude.empty() ? -1 : options.exclude[q];
-        WriteNeighbors(MeasureEveryRow(queries.row(q), excluded, std::min(options.k, rows())), q,
-                       out);
-      }
-    });
-    return Status();
+    std::vector<Question> questions;
+    questions.reserve(static_cast<size_t>(queries.rows));
+    for (int64_t q = 0; q < queries.rows; ++q) {
+      questions.push_back({queries.row(q), options.exclude.empty() ? -1 : options.exclude[q], q});
+    }
+    return ExactSearch(keys_, geometry_, options, out).Run(std::move(questions));
+  } catch (const std::bad_alloc&) {
+    return OutOfMemory();
   }
 
  private:
-  std::vector<MeasuredRow> MeasureEveryRow(const float* query, int64_t excluded, int64_t k) const {
-    NearestList nearest(k);
-    std::vector<float> scratch(static_cast<size_t>(dim()));
-    for (int64_t row = 0; row < rows(); ++row) {
-      if (row == excluded || keys_.hidden(row)) continue;
-      const float* key = keys_.Rows(row, 1, scratch.data());
-      nearest.Offer({SquaredDistance(query, key, dim()), row});
-    }
-    return nearest.Take();
-  }
-
   KeyStore keys_;
+  KeyGeometry geometry_;
 };
 
 }  // namespace
@@ -56,7 +176,9 @@ class ExactIndex : public KnnIndex {
 Result<std::unique_ptr<KnnIndex>> MakeExactIndex(int64_t dim, std::vector<KeyBlock> blocks,
                                                  std::vector<int64_t> hidden) {
   RESMEM_ASSIGN_OR_RETURN(KeyStore keys, KeyStore::Make(dim, std::move(blocks), std::move(hidden)));
-  return std::unique_ptr<KnnIndex>(std::make_unique<ExactIndex>(std::move(keys)));
+  RESMEM_ASSIGN_OR_RETURN(KeyGeometry geometry, KeyGeometry::Compute(keys));
+  return std::unique_ptr<KnnIndex>(
+      std::make_unique<ExactIndex>(std::move(keys), std::move(geometry)));
 }
 
 }  // namespace resmem

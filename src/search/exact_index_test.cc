@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "kernels/every_simd_level.h"
@@ -9,6 +10,68 @@
 
 namespace resmem {
 namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+struct Case {
+  int64_t dim = 1;
+  std::vector<float> keys;
+  std::vector<float> queries;
+  int64_t k = 1;
+  KeyType type = KeyType::kFloat32;
+  std::vector<int64_t> hidden;
+  std::vector<int64_t> exclude;  // empty or one a query
+
+  int64_t rows() const { return static_cast<int64_t>(keys.size()) / dim; }
+};
+
+// Every instruction set, 1 to 3 threads, whole and in batches, keys in one block and in three:
+// the same rows and the same bits of distances as the plain scan.
+void ExpectReferenceAnswer(const Case& c) {
+  const StoredKeys stored(c.keys, c.dim, c.type);
+  auto store = KeyStore::Make(c.dim, {stored.block()}, c.hidden);
+  ASSERT_TRUE(store.ok()) << store.status().message();
+  const MatrixView queries(c.queries.data(), static_cast<int64_t>(c.queries.size()) / c.dim, c.dim);
+  SearchOptions options;
+  options.k = c.k;
+  options.exclude = c.exclude;
+  const Neighbors expected = ReferenceSearch(*store, queries, options);
+
+  const int64_t third = c.rows() / 3;
+  const std::vector<std::vector<KeyBlock>> layouts = {
+      {stored.block()},
+      {stored.part(0, third, c.dim), stored.part(third, 0, c.dim), stored.part(third, third, c.dim),
+       stored.part(2 * third, c.rows() - 2 * third, c.dim)}};
+  AtEverySimdLevel([&] {
+    for (const auto& blocks : layouts) {
+      auto index = MakeExactIndex(c.dim, blocks, c.hidden);
+      ASSERT_TRUE(index.ok()) << index.status().message();
+      for (const int threads : {1, 2, 3}) {
+        for (const int64_t batch : {int64_t{1}, int64_t{7}, queries.rows}) {
+          if (batch == 1 && queries.rows > 16) continue;  // many small calls: 7 shows the same
+          options.threads = threads;
+          for (int64_t begin = 0; begin < queries.rows; begin += batch) {
+            const int64_t count = std::min(batch, queries.rows - begin);
+            if (!c.exclude.empty()) {
+              options.exclude = std::span(c.exclude).subspan(static_cast<size_t>(begin),
+                                                             static_cast<size_t>(count));
+            }
+            Neighbors found;
+            const Status status = (*index)->Search(queries.Slice(begin, count), options, &found);
+            ASSERT_TRUE(status.ok()) << status.message();
+            for (int64_t i = 0; i < count * c.k; ++i) {
+              const int64_t cell = begin * c.k + i;
+              ASSERT_EQ(found.rows[i], expected.rows[cell])
+                  << "query " << begin + i / c.k << ", place " << i % c.k << ", threads " << threads
+                  << ", batch " << batch << ", dim " << c.dim << ", k " << c.k;
+              ASSERT_EQ(found.distances[i], expected.distances[cell]);
+            }
+          }
+        }
+      }
+    }
+  });
+}
 
 TEST(ExactIndex, FindsTheNearestInOrderAndPadsTheRest) {
   const std::vector<float> keys = {0, 0, 3, 4, 0, 1};
@@ -20,8 +83,166 @@ TEST(ExactIndex, FindsTheNearestInOrderAndPadsTheRest) {
   options.k = 4;
   ASSERT_TRUE((*index)->Search(MatrixView(query, 1, 2), options, &found).ok());
   EXPECT_EQ(found.rows, (std::vector<int64_t>{0, 2, 1, -1}));
-  const float infinity = std::numeric_limits<float>::infinity();
-  EXPECT_EQ(found.distances, (std::vector<float>{0, 1, 5, infinity}));
+  EXPECT_EQ(found.distances, (std::vector<float>{0, 1, 5, kInfinity}));
+}
+
+TEST(ExactIndex, AnswersRandomQuestionsAsTheReferenceDoes) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    Random random(seed);
+    Case c;
+    c.dim = 1 + static_cast<int64_t>(random.Below(130));
+    const int64_t rows = 1 + static_cast<int64_t>(random.Below(300));
+    c.k = 1 + static_cast<int64_t>(random.Below(seed % 2 == 0 ? 12 : static_cast<uint64_t>(rows)));
+    c.type = static_cast<KeyType>(seed % 3);
+    c.keys = NormalFloats(rows * c.dim, 0.5, 1.0, &random);
+    c.queries = NormalFloats(64 * c.dim, 0.5, 1.0, &random);
+    ExpectReferenceAnswer(c);
+  }
+}
+
+TEST(ExactIndex, TiesAreOrderedByRow) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    Random random(seed);
+    Case c;
+    c.dim = 1 + static_cast<int64_t>(random.Below(6));
+    c.k = 1 + static_cast<int64_t>(random.Below(20));
+    // Few whole numbers: most distances are shared by many rows.
+    for (int64_t i = 0; i < 200 * c.dim; ++i) c.keys.push_back(static_cast<float>(random.Below(3)));
+    for (int64_t i = 0; i < 64 * c.dim; ++i) {
+      c.queries.push_back(static_cast<float>(random.Below(3)));
+    }
+    ExpectReferenceAnswer(c);
+  }
+}
+
+TEST(ExactIndex, TellsNearDuplicatesFarFromTheOriginApart) {
+  for (const double offset : {1e3, 1e6, 1e12}) {
+    for (const double spread : {1e-7, 1e-4}) {
+      Random random(static_cast<uint64_t>(offset));
+      Case c;
+      c.dim = 24;
+      c.k = 5;
+      c.keys = NormalFloats(300 * c.dim, offset, offset * spread, &random);
+      c.queries = NormalFloats(64 * c.dim, offset, offset * spread, &random);
+      ExpectReferenceAnswer(c);
+    }
+  }
+}
+
+TEST(ExactIndex, TellsCopiesWithOneChangedBitApart) {
+  Random random(17);
+  Case c;
+  c.dim = 40;
+  c.k = 9;
+  const std::vector<float> one = NormalFloats(c.dim, 0, 1, &random);
+  for (int64_t row = 0; row < 300; ++row) {
+    std::vector<float> copy = one;
+    float& changed = copy[random.Below(static_cast<uint64_t>(c.dim))];
+    changed = std::nextafter(changed, row % 2 == 0 ? 9.0f : -9.0f);
+    c.keys.insert(c.keys.end(), copy.begin(), copy.end());
+  }
+  for (int64_t q = 0; q < 64; ++q) {
+    c.queries.insert(c.queries.end(), one.begin(), one.end());
+    c.queries.back() += static_cast<float>(q);
+  }
+  ExpectReferenceAnswer(c);
+}
+
+TEST(ExactIndex, HugeAndTinyNumbersAreMeasuredAsAnyOther) {
+  for (const double scale : {1e-42, 1e-30, 1e-20, 1e14, 1e18, 1e19, 3e37}) {
+    Random random(23);
+    Case c;
+    c.dim = 17;
+    c.k = 7;
+    c.keys = NormalFloats(200 * c.dim, 0, scale, &random);
+    c.queries = NormalFloats(64 * c.dim, 0, scale, &random);
+    ExpectReferenceAnswer(c);
+  }
+}
+
+TEST(ExactIndex, OneGiantKeyOrQueryDoesNotDisturbTheOthers) {
+  for (const float giant : {1e10f, 1e16f, 3e38f}) {
+    Random random(29);
+    Case c;
+    c.dim = 20;
+    c.k = 6;
+    c.keys = NormalFloats(250 * c.dim, 0, 1, &random);
+    c.queries = NormalFloats(64 * c.dim, 0, 1, &random);
+    std::fill_n(c.keys.begin() + 100 * c.dim, c.dim, giant);
+    std::fill_n(c.queries.begin() + 3 * c.dim, c.dim, -giant);
+    ExpectReferenceAnswer(c);
+  }
+}
+
+TEST(ExactIndex, EqualKeysZeroKeysAndASingleKeyAreFine) {
+  Random random(31);
+  for (const int64_t rows : {1, 2, 5, 5000}) {
+    for (const float value : {0.0f, 0.3f}) {
+      Case c;
+      c.dim = 5;
+      c.k = 3;
+      c.keys.assign(static_cast<size_t>(rows * c.dim), value);
+      c.queries = NormalFloats(36 * c.dim, 0, 1, &random);
+      std::fill_n(c.queries.begin(), c.dim, value);
+      ExpectReferenceAnswer(c);
+    }
+  }
+}
+
+TEST(ExactIndex, DimensionsAroundAPieceOfTheDotProductAreFine) {
+  for (const int64_t dim : {255, 256, 257, 512, 700}) {
+    Random random(37);
+    Case c;
+    c.dim = dim;
+    c.k = 4;
+    c.keys = NormalFloats(90 * dim, 1, 1, &random);
+    c.queries = NormalFloats(50 * dim, 1, 1, &random);
+    ExpectReferenceAnswer(c);
+  }
+}
+
+TEST(ExactIndex, HiddenAndExcludedRowsAreNeverFound) {
+  for (uint64_t seed = 0; seed < 12; ++seed) {
+    Random random(seed);
+    Case c;
+    c.dim = 8;
+    c.k = 1 + static_cast<int64_t>(random.Below(seed < 6 ? 10 : 200));
+    c.type = static_cast<KeyType>(seed % 3);
+    c.keys = NormalFloats(150 * c.dim, 0, 1, &random);
+    c.queries.assign(c.keys.begin(), c.keys.begin() + 64 * c.dim);  // row q is query q itself
+    for (int64_t row = 0; row < 150; ++row) {
+      if (random.Below(3) == 0) c.hidden.push_back(row);
+    }
+    for (int64_t q = 0; q < 64; ++q) c.exclude.push_back(q % 4 == 3 ? -1 : q);
+    ExpectReferenceAnswer(c);
+  }
+}
+
+TEST(ExactIndex, AllRowsHiddenOrNoRowsAtAllGivesAnEmptyAnswer) {
+  const std::vector<float> keys = {1, 2, 3};
+  const float query = 0;
+  for (const int64_t rows : {0, 3}) {
+    auto index = MakeExactIndex(1, {{KeyType::kFloat32, keys.data(), nullptr, rows}},
+                                rows == 0 ? std::vector<int64_t>{} : std::vector<int64_t>{0, 1, 2});
+    ASSERT_TRUE(index.ok()) << index.status().message();
+    Neighbors found;
+    SearchOptions options;
+    options.k = 2;
+    ASSERT_TRUE((*index)->Search(MatrixView(&query, 1, 1), options, &found).ok());
+    EXPECT_EQ(found.rows, (std::vector<int64_t>{-1, -1}));
+    EXPECT_EQ(found.distances, (std::vector<float>{kInfinity, kInfinity}));
+  }
+}
+
+TEST(ExactIndex, DistanceBeyondFloatIsTheLargestFloat) {
+  const float key = std::numeric_limits<float>::max();
+  const float query = -key;
+  auto index = MakeExactIndex(1, {{KeyType::kFloat32, &key, nullptr, 1}});
+  ASSERT_TRUE(index.ok());
+  Neighbors found;
+  ASSERT_TRUE((*index)->Search(MatrixView(&query, 1, 1), {}, &found).ok());
+  EXPECT_EQ(found.rows[0], 0);
+  EXPECT_EQ(found.distances[0], std::numeric_limits<float>::max());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #ifndef RESMEM_SEARCH_KEY_STORE_H_
 #define RESMEM_SEARCH_KEY_STORE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -26,6 +27,9 @@ class KeyStore {
   // Rows [begin, begin + count) as float32, row-major without padding: in place where they lie so
   // in one block, or decoded into `scratch` (count * dim floats).
   const float* Rows(int64_t begin, int64_t count, float* scratch) const;
+
+  // A number of rows that, decoded, fits well into a core's second cache.
+  int64_t RowsPerPiece() const { return std::clamp<int64_t>((1 << 16) / dim_, 1, 1024); }
 
  private:
   KeyStore() = default;

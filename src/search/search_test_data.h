@@ -35,11 +35,12 @@ struct StoredKeys {
       }
     }
   }
-  KeyBlock block() const {
-    const void* data = floats.data();
-    if (type == KeyType::kFloat16) data = halves.data();
-    if (type == KeyType::kInt8) data = codes.data();
-    return {type, data, scales.data(), rows};
+  KeyBlock block() const { return part(0, rows, 0); }
+  KeyBlock part(int64_t begin, int64_t count, int64_t dim) const {
+    const void* data = floats.data() + begin * dim;
+    if (type == KeyType::kFloat16) data = halves.data() + begin * dim;
+    if (type == KeyType::kInt8) data = codes.data() + begin * dim;
+    return {type, data, type == KeyType::kInt8 ? scales.data() + begin : nullptr, count};
   }
 };
 

@@ -1,0 +1,96 @@
+// How far the first pass, in float, can be from the distance that decides, in double.
+//
+// Notation: u = 2^-24, the unit roundoff of float; gamma_n = n u / (1 - n u).  A sum of n products
+// in any order, fused or not, differs from the true one by at most gamma_n times the sum of the
+// products' magnitudes (Higham, Accuracy and Stability of Numerical Algorithms, 3.1), plus what
+// underflow takes: at most 2^-126 a product, even where the processor flushes subnormals to zero.
+// D = |q - x|^2 exactly; C = the deciding distance, SquaredDistance().  C sums in double; each term
+// is rounded at most dim + 3 times, so |C - D| <= 2^-53 (dim + 4) D: below 2^-33 D, as dim <= 2^19.
+//
+// Both bounds are used in one way.  Let every row have lower <= C <= upper, up to a monotone map
+// that is the same for all rows of a query, and let T be the k-th smallest upper.  Then k rows have
+// C <= T, so that a row with lower > T is not among the k nearest, ties included.
+#ifndef RESMEM_SEARCH_ERROR_BOUND_H_
+#define RESMEM_SEARCH_ERROR_BOUND_H_
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace resmem {
+
+constexpr double kUnitRoundoff = 0x1p-24;
+constexpr int64_t kMaxBoundedDim = int64_t{1} << 19;  // beyond, every row is measured in double
+constexpr double kUnderflow = 0x1p-100;               // >= 2 dim 2^-126
+
+inline float RoundDown(double x) {
+  const float nearest = static_cast<float>(x);
+  return nearest > x ? std::nextafter(nearest, -std::numeric_limits<float>::infinity()) : nearest;
+}
+inline float RoundUp(double x) {
+  const float nearest = static_cast<float>(x);
+  return nearest < x ? std::nextafter(nearest, std::numeric_limits<float>::infinity()) : nearest;
+}
+
+// For ScanRows(): value = sum of (q_i - x_i)^2.  The difference is rounded once, its square twice
+// as often, and the sum is of dim products: |value - D| <= gamma_(dim + 2) D + underflow.  With the
+// distance of C from D, |value - C| <= r C + a for r and a below; (dim + 4) u <= 2^-5, so that 1.05
+// covers the denominator of gamma.
+class DifferenceBound {
+ public:
+  explicit DifferenceBound(int64_t dim)
+      : relative_(1.05 * kUnitRoundoff * static_cast<double>(dim + 4)) {}
+
+  float Lower(float value) const { return RoundDown((value - kUnderflow) / (1 + relative_)); }
+  float Upper(float value) const { return RoundUp((value + kUnderflow) / (1 - relative_)); }
+  // The largest value whose Lower() can be at most `bound`.  Finite: a sum that overflowed is never
+  // at most that, and is beyond every bound below kLargestBound.
+  float Threshold(float bound) const {
+    const double threshold = bound * (1 + 2 * relative_) + 2 * kUnderflow;
+    return threshold >= std::numeric_limits<float>::max() ? std::numeric_limits<float>::max()
+                                                          : RoundUp(threshold);
+  }
+  static constexpr float kLargestBound = 1e38f;
+
+ private:
+  double relative_;
+};
+
+// For ScanTile(): value = n - q'.x' with q' = fl(q - c), x' = fl(x - c) for a center c, and n the
+// float nearest to half of SquaredDistance(x, c).  Let A = |q - c| and B = |x - c|.
+//   D / 2 - A^2 / 2 = B^2 / 2 - (q - c).(x - c)          (the map: subtract A^2 / 2, for all rows)
+//   |n - B^2 / 2|                      <= 0.51 u B^2
+//   |q'.x' - (q - c).(x - c)|          <= 2.01 u A B     (|q' - (q - c)| <= u A, |x' - ...| <= u B)
+//   dot products of P pieces of p = min(dim, kDotPiece) coordinates: gamma_p |q'| |x'|
+//                                      <= 1.01 p u A B + underflow
+//   P subtractions, each result at most B^2 / 2 + A B:  <= 1.01 P u (B^2 / 2 + A B)
+//   |C - D| / 2                        <= 2^-34 (A + B)^2 <= 2^-9 u (A^2 + B^2)
+// The sum of these is below E = 1.1 u ((p + P + 3) A B + (P / 2 + 1) B^2 + A^2 / 100) + underflow,
+// where 1.1 leaves room for E itself being evaluated in float.  No overflow: A and B are at most
+// kLargestNorm.
+class ProductBound {
+ public:
+  static constexpr double kLargestNorm = 1e15;
+
+  ProductBound(int64_t dim, int64_t piece) {
+    const double p = static_cast<double>(std::min(dim, piece));
+    const double pieces = std::ceil(static_cast<double>(dim) / static_cast<double>(piece));
+    product_ = static_cast<float>(1.1 * kUnitRoundoff * (p + pieces + 3));
+    key_ = static_cast<float>(1.1 * kUnitRoundoff * (pieces / 2 + 1));
+    query_ = static_cast<float>(1.1 * kUnitRoundoff / 100);
+  }
+
+  // E; query_norm >= A and key_norm >= B.
+  float Error(float query_norm, float key_norm) const {
+    return (product_ * query_norm + key_ * key_norm) * key_norm +
+           (query_ * query_norm * query_norm + static_cast<float>(kUnderflow));
+  }
+
+ private:
+  float product_, key_, query_;
+};
+
+}  // namespace resmem
+
+#endif  // RESMEM_SEARCH_ERROR_BOUND_H_
