@@ -1,0 +1,27 @@
+// The true function of u = <x, theta*>, and what a base of bounded norm can learn of it.
+#ifndef RESMEM_THEORY_TARGET_H_
+#define RESMEM_THEORY_TARGET_H_
+
+#include <cstdint>
+
+#include "resmem/simulation.h"
+
+namespace resmem {
+
+double TargetValue(SimulationTarget target, double u);
+
+// Moments over x uniform in the ball of radius sqrt(d + 2).
+struct TargetMoments {
+  double slope = 0;   // E u f(u): E x f(x) = slope * theta*
+  double square = 0;  // E f(u)^2
+};
+TargetMoments ComputeTargetMoments(SimulationTarget target, int64_t dimension);
+
+// The best linear function of norm <= bound is <x, BestSlope * theta*>.
+double BestSlope(const TargetMoments& moments, double bound);
+// Its risk: what the base tends to.
+double Plateau(const TargetMoments& moments, double bound);
+
+}  // namespace resmem
+
+#endif  // RESMEM_THEORY_TARGET_H_
