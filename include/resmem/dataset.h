@@ -87,6 +87,8 @@ class Dataset {
   Result<std::vector<int64_t>> CountRoles() const;  // indexed by Role
 
  private:
+  Status ReadChecked(int64_t begin, int64_t count, Block* block) const;
+
   Task task_ = Task::kClassification;
   int64_t rows_ = 0;
   std::optional<Array> keys_, logits_, labels_, targets_, ids_, sources_, split_, slices_;

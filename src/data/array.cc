@@ -8,6 +8,7 @@
 #include "data/convert.h"
 #include "data/endian.h"
 #include "data/fixed_text.h"
+#include "data/memory_guard.h"
 #include "support/checked_math.h"
 #include "support/text.h"
 
@@ -175,13 +176,15 @@ Status Array::ReadIntegers(int64_t begin, int64_t count, std::span<int64_t> out)
 Result<std::vector<std::string>> Array::ReadText(int64_t begin, int64_t count) const {
   RESMEM_RETURN_IF_ERROR(CheckRange(*this, begin, count));
   RESMEM_RETURN_IF_ERROR(CheckPrefixes(*storage_, begin, count));
-  std::vector<std::string> text;
-  for (int64_t row = begin; columns() > 0 && row < begin + count; ++row) {
-    for (int64_t column = 0; column < columns(); ++column) {
-      text.push_back(TextAt(*storage_, row, column));
+  return GuardMemory(name(), [&]() -> Result<std::vector<std::string>> {
+    std::vector<std::string> text;
+    for (int64_t row = begin; columns() > 0 && row < begin + count; ++row) {
+      for (int64_t column = 0; column < columns(); ++column) {
+        text.push_back(TextAt(*storage_, row, column));
+      }
     }
-  }
-  return text;
+    return text;
+  });
 }
 
 std::optional<MatrixView> Array::InPlace() const {
@@ -218,6 +221,13 @@ Member MemberInPlace(std::string name, SharedBytes bytes, Layout layout) {
     storage->bytes = bytes;
     return storage;
   };
+  return member;
+}
+
+Member UnreadableMember(std::string name, Status why) {
+  Member member;
+  member.info.member = std::move(name);
+  member.unreadable = std::move(why);
   return member;
 }
 

@@ -38,6 +38,8 @@ struct FileContent {
 // A member whose values lie in `bytes` as they are.
 Member MemberInPlace(std::string name, SharedBytes bytes, Layout layout);
 
+Member UnreadableMember(std::string name, Status why);
+
 }  // namespace resmem
 
 #endif  // RESMEM_DATA_ARRAY_STORAGE_H_

@@ -1,26 +1,15 @@
 #include "resmem/dataset.h"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "data/dataset_checks.h"
 #include "data/dataset_sources.h"
+#include "data/memory_guard.h"
 #include "support/text.h"
 
 namespace resmem {
 namespace {
-
-template <typename T>
-Status Resize(const std::string& name, int64_t size, std::vector<T>* buffer) {
-  try {
-    buffer->resize(static_cast<size_t>(size));
-    return {};
-  } catch (const std::exception&) {  // bad_alloc or length_error
-    return {ErrorCode::kResourceExhausted,
-            Text(name, ": no memory for ", size, " values; read fewer rows at a time")};
-  }
-}
 
 // In the map where the values can be used there, otherwise through `buffer`.
 Status ReadMatrix(const Array& array, int64_t begin, int64_t count, std::vector<float>* buffer,
@@ -28,7 +17,7 @@ Status ReadMatrix(const Array& array, int64_t begin, int64_t count, std::vector<
   if (const std::optional<MatrixView> in_place = array.InPlace()) {
     *view = in_place->Slice(begin, count);
   } else {
-    RESMEM_RETURN_IF_ERROR(Resize(array.name(), count * array.columns(), buffer));
+    buffer->resize(static_cast<size_t>(count * array.columns()));
     RESMEM_RETURN_IF_ERROR(array.ReadFloats(begin, count, *buffer));
     *view = MatrixView(buffer->data(), count, array.columns());
   }
@@ -36,8 +25,7 @@ Status ReadMatrix(const Array& array, int64_t begin, int64_t count, std::vector<
 }
 
 Result<std::vector<int64_t>> ReadVector(const Array& array, int64_t begin, int64_t count) {
-  std::vector<int64_t> values;
-  RESMEM_RETURN_IF_ERROR(Resize(array.name(), count, &values));
+  std::vector<int64_t> values(static_cast<size_t>(count));
   RESMEM_RETURN_IF_ERROR(array.ReadIntegers(begin, count, values));
   return values;
 }
@@ -96,6 +84,10 @@ Status Dataset::Read(int64_t begin, int64_t count, Block* block) const {
     return {ErrorCode::kInvalidArgument, Text("rows ", begin, " to ", begin, " + ", count,
                                               " asked for, but the dataset has ", rows_)};
   }
+  return GuardMemory(keys_->name(), [&] { return ReadChecked(begin, count, block); });
+}
+
+Status Dataset::ReadChecked(int64_t begin, int64_t count, Block* block) const {
   Rows& view = block->view;
   view = {};
   RESMEM_RETURN_IF_ERROR(ReadMatrix(*keys_, begin, count, &block->keys, &view.keys));

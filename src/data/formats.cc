@@ -4,9 +4,14 @@
 #include <string_view>
 #include <utility>
 
+#include "data/cifar.h"
+#include "data/csv.h"
 #include "data/idx.h"
 #include "data/inflate.h"
 #include "data/npy.h"
+#include "data/npz.h"
+#include "data/safetensors.h"
+#include "data/vecs.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -25,6 +30,15 @@ std::string Extension(const std::string& name) {
   std::string extension = name.substr(dot);
   for (char& c : extension) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return extension;
+}
+
+// Files of these names may begin with any bytes, by chance with IDX's.
+bool HasNoMagic(const std::string& extension) {
+  return extension == ".bin" || extension.ends_with("vecs");
+}
+bool FillsIdx(const std::string& name, ByteSpan bytes) {
+  const Result<int64_t> size = IdxFileSize(name, bytes);
+  return size.ok() && *size == static_cast<int64_t>(bytes.size());
 }
 
 // What is inside must declare its own size, so that a small file cannot fill the memory.
@@ -51,9 +65,20 @@ Result<FileContent> ReadAnyFormat(const std::string& name, SharedBytes bytes) {
     return Status(ErrorCode::kBadData, Text(name, ": is empty; export it again"));
   }
   if (BeginsWith(content, kNpyMagic)) return ReadNpy(name, std::move(bytes));
+  if (LooksLikeZip(content) || extension == ".npz") return ReadNpz(name, bytes);
   if (BeginsWith(content, "\x1f\x8b")) return ReadGzip(name, bytes);
-  if (LooksLikeIdx(content)) return ReadIdx(name, std::move(bytes));
+  if (LooksLikeSafetensors(content) || extension == ".safetensors") {
+    return ReadSafetensors(name, bytes);
+  }
+  if (LooksLikeIdx(content) && (!HasNoMagic(extension) || FillsIdx(name, content))) {
+    return ReadIdx(name, std::move(bytes));
+  }
   if (extension == ".npy") return ReadNpy(name, std::move(bytes));
+  if (extension == ".csv") return ReadCsv(name, bytes);
+  if (extension == ".fvecs") return ReadVecs(name, ElementType::kFloat32, std::move(bytes));
+  if (extension == ".ivecs") return ReadVecs(name, ElementType::kInt32, std::move(bytes));
+  if (extension == ".bvecs") return ReadVecs(name, ElementType::kUInt8, std::move(bytes));
+  if (extension == ".bin") return ReadCifar(name, bytes);
   return Status(ErrorCode::kUnsupported,
                 Text(name,
                      ": neither its first bytes nor its name tell a known format (npy, npz, "

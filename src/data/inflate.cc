@@ -3,7 +3,6 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <new>
 
 #include "support/text.h"
 
@@ -95,12 +94,7 @@ Result<SharedBytes> Inflate(const std::string& name, ByteSpan compressed, Wrappe
                   Text(name, ": claims ", size, " bytes from ", compressed.size(),
                        " compressed ones, which is impossible; export the file again"));
   }
-  std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[static_cast<size_t>(size)]);
-  if (memory == nullptr) {
-    return Status(ErrorCode::kResourceExhausted,
-                  Text(name, ": no memory for the ", size,
-                       " bytes that it decompresses to; store it uncompressed, it is then mapped"));
-  }
+  std::unique_ptr<std::byte[]> memory(new std::byte[static_cast<size_t>(size)]);
   Stream stream(name, compressed, wrapper);
   const std::span<std::byte> out(memory.get(), static_cast<size_t>(size));
   RESMEM_ASSIGN_OR_RETURN(const size_t made, stream.Read(out));

@@ -4,6 +4,7 @@
 
 #include "data/array_storage.h"
 #include "data/formats.h"
+#include "data/memory_guard.h"
 #include "resmem/array.h"
 #include "support/text.h"
 
@@ -69,21 +70,26 @@ Result<StoragePointer> OpenMember(const Place& place, const FileContent& content
 }  // namespace
 
 Result<Array> OpenArray(const ArraySource& source) {
-  const bool raw = source.raw_type.has_value() || !source.raw_shape.empty();
-  const Place place = raw ? Place{source.path, std::nullopt} : FindFile(source.path);
-  RESMEM_ASSIGN_OR_RETURN(const FileContent content, raw ? ReadRaw(source) : ReadFile(place.path));
-  RESMEM_ASSIGN_OR_RETURN(StoragePointer storage, OpenMember(place, content));
-  storage->name = source.path;
-  return Array(std::move(storage));
+  return GuardMemory(source.path, [&]() -> Result<Array> {
+    const bool raw = source.raw_type.has_value() || !source.raw_shape.empty();
+    const Place place = raw ? Place{source.path, std::nullopt} : FindFile(source.path);
+    RESMEM_ASSIGN_OR_RETURN(const FileContent content,
+                            raw ? ReadRaw(source) : ReadFile(place.path));
+    RESMEM_ASSIGN_OR_RETURN(StoragePointer storage, OpenMember(place, content));
+    storage->name = source.path;
+    return Array(std::move(storage));
+  });
 }
 
 Result<std::vector<ArrayInfo>> ListArrays(const std::string& path) {
-  RESMEM_ASSIGN_OR_RETURN(const FileContent content, ReadFile(path));
-  std::vector<ArrayInfo> list;
-  for (const Member& member : content.members) {
-    if (member.unreadable.ok()) list.push_back(member.info);
-  }
-  return list;
+  return GuardMemory(path, [&]() -> Result<std::vector<ArrayInfo>> {
+    RESMEM_ASSIGN_OR_RETURN(const FileContent content, ReadFile(path));
+    std::vector<ArrayInfo> list;
+    for (const Member& member : content.members) {
+      if (member.unreadable.ok()) list.push_back(member.info);
+    }
+    return list;
+  });
 }
 
 }  // namespace resmem

@@ -1,32 +1,20 @@
-// For the tests of this folder: a folder that vanishes, and files made of bytes.
+// For the tests of this folder: a folder that vanishes with the test, and all values of a file.
 #ifndef RESMEM_DATA_TEST_FILES_H_
 #define RESMEM_DATA_TEST_FILES_H_
 
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
-#include "data/npy.h"
+#include "data/test_seeds.h"
 #include "resmem/array.h"
 #include "support/text.h"
 
 namespace resmem {
-
-template <typename T>
-std::string BytesOf(std::initializer_list<T> values) {
-  return {reinterpret_cast<const char*>(std::data(values)), values.size() * sizeof(T)};
-}
-
-inline std::string NpyText(std::string_view descriptor, std::vector<int64_t> shape,
-                           const std::string& values) {
-  return NpyHeader(descriptor, shape) + values;
-}
 
 class DataTest : public testing::Test {
  protected:
