@@ -35,9 +35,9 @@ Status CheckParameters(const Parameters& parameters);
 
 // What a memory keeps of each row's answer.
 enum class ResidualForm {
-  kLogits,   // labels and logits: the temperature may still change
-  kDense,    // residuals frozen at one temperature; the only form for regression
-  kSparse,   // the `top` residuals of largest magnitude, frozen at one temperature
+  kLogits,  // labels and logits: the temperature may still change
+  kDense,   // residuals frozen at one temperature; the only form for regression
+  kSparse,  // the `top` residuals of largest magnitude, frozen at one temperature
 };
 const char* ResidualFormName(ResidualForm form);  // "logits", "dense", "sparse"
 
@@ -58,8 +58,8 @@ struct MemoryDescription {
   int64_t outputs = 0;  // classes, or values of a regression target
   KeyType key_type = KeyType::kFloat32;
   ResidualForm form = ResidualForm::kLogits;
-  int64_t top = 128;    // kSparse only: entries kept a row
-  bool half_residuals = false;  // kDense, kSparse: values stored as float16
+  int64_t top = 128;                // kSparse only: entries kept a row
+  bool half_residuals = false;      // kDense, kSparse: values stored as float16
   Parameters parameters;            // temperature is the frozen one where the form is frozen
   bool tuned = false;               // parameters were chosen by Tune()
   bool cross_fitted = false;        // logits are out-of-fold: the base had not seen the row
@@ -69,14 +69,14 @@ struct MemoryDescription {
   Fingerprint fingerprint;
   std::vector<std::string> class_names;  // empty or `outputs` names
   uint64_t seed = 0;
-  std::string tool_version;  // of the program that wrote it; set by the writer
-  std::string created;       // UTC, ISO 8601; set by the writer
+  std::string tool_version;                  // of the program that wrote it; set by the writer
+  std::string created;                       // UTC, ISO 8601; set by the writer
   std::map<std::string, std::string> notes;  // the tuner's trace and the like; free text
 };
 
 struct OpenOptions {
   // Reads every block once and compares checksums (about 10 GB/s from the page cache).
-  // Off: only the manifest, headers and sizes are checked until Verify() is called.
+  // Off, for memories that were verified before: values are trusted until Verify() is called.
   bool verify_blocks = true;
 };
 
@@ -97,16 +97,16 @@ class ResidualMemory {
 
   // Require 0 <= row < capacity().
   uint64_t id(int64_t row) const;
-  std::string_view source(int64_t row) const;       // "" without sources
-  int32_t label(int64_t row) const;                 // classification
-  std::span<const float> target(int64_t row) const; // regression
+  std::string_view source(int64_t row) const;               // "" without sources
+  int32_t label(int64_t row) const;                         // classification
+  std::span<const float> target(int64_t row) const;         // regression
   void DecodeKey(int64_t row, std::span<float> key) const;  // dim values
   std::optional<int64_t> FindId(uint64_t id) const;         // living rows only
 
   // The row's residual, `outputs` values.  For frozen forms `temperature` must be the frozen one.
   void Residual(int64_t row, float temperature, std::span<float> out) const;
   // accumulator[c] += weight * residual[c], each product and sum rounded to float32, in every
-  // form the same for the entries it stores.  `scratch`: `outputs` floats, used by kLogits.
+  // form the same for the entries it stores.  `scratch`: `outputs` floats, overwritten.
   void AddResidual(int64_t row, float temperature, float weight, std::span<float> scratch,
                    std::span<float> accumulator) const;
   // The row's logits (kLogits only), for leave-one-out evaluation of rows in the memory.
@@ -118,6 +118,7 @@ class ResidualMemory {
   double dropped_mass() const;
   // Mean of |r|_1 / 2 over living rows at `temperature`: 0 where the base has memorised
   // its training set, and the memory then has nothing to add; 1 where it is always wrong.
+  // Regression: in the unit of the targets, and without an upper end.
   double MeanResidualMass(float temperature) const;
 
   // Compares every checksum and every pair of fields that must agree.
@@ -134,13 +135,14 @@ class ResidualMemory {
 class MemoryWriter {
  public:
   struct Options {
-    bool overwrite = false;  // replace an existing memory at `path`
+    bool overwrite = false;  // replace an existing memory at `path`; nothing else ever is
   };
-  // `rows`: how many will be added, exactly.
+  // `rows`: how many will be added, exactly.  The description's `created` and `tool_version` are
+  // set, `top` is at most `outputs`, and regression is stored dense.
   static Result<MemoryWriter> Create(const std::string& path, const MemoryDescription& description,
                                      int64_t rows, const Options& options);
   // New rows of an existing memory: found by the next Open() after Finish().  A row id
-  // that lives in the memory already is kBadData.
+  // that lives in the memory already is kBadData.  Costs no more than the new rows.
   static Result<MemoryWriter> Append(const std::string& path, int64_t rows);
   MemoryWriter(MemoryWriter&&) noexcept;
   MemoryWriter& operator=(MemoryWriter&&) noexcept;
@@ -165,14 +167,18 @@ class MemoryWriter {
 Status DeleteRows(const std::string& path, std::span<const uint64_t> ids);
 
 struct CompactOptions {
-  bool freeze = false;  // turn logits into residuals at the memory's temperature
+  // Turn logits into residuals at the memory's temperature: dense up to 1,024 outputs, above
+  // the `top` of each row; float16 where the description says so.
+  bool freeze = false;
   Progress* progress = nullptr;
 };
 // Rewrites the memory as one segment without deleted rows.  It answers bit for bit as a
 // memory built without those rows.
 Status CompactMemory(const std::string& path, const CompactOptions& options = {});
 
-// Replaces parameters, calibrator, `tuned` and notes; rows are untouched.
+// Replaces parameters, calibrator, `tuned` and notes; rows are untouched.  The rest of
+// `description` is not read, but its shapes must be the memory's.  kInvalidArgument where a
+// frozen memory would get another temperature.
 Status UpdateDescription(const std::string& path, const MemoryDescription& description);
 
 }  // namespace resmem

@@ -37,6 +37,7 @@ class ContainerReader {
   uint64_t header_hash() const { return header_hash_; }
   // All but the checksums.
   const std::vector<Section>& sections() const { return sections_; }
+  int64_t blocks() const { return static_cast<int64_t>(checksums_.size()); }
 
   // The values of a section whose element type is T.
   template <typename T>
@@ -45,6 +46,11 @@ class ContainerReader {
     RESMEM_DCHECK(StoredBytes(s.shape.type) == sizeof(T));
     return {reinterpret_cast<const T*>(file_.bytes().data() + s.offset),
             static_cast<size_t>(s.bytes) / sizeof(T)};
+  }
+
+  std::span<const std::byte> Bytes(size_t section) const {
+    return file_.bytes().subspan(static_cast<size_t>(sections_[section].offset),
+                                 static_cast<size_t>(sections_[section].bytes));
   }
 
   // kCorrupt unless the sections are exactly these.

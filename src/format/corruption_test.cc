@@ -42,16 +42,14 @@ class CorruptContainer : public testing::Test {
   std::string good_;
 };
 
-TEST_F(CorruptContainer, EveryFlippedBitIsRefused) {
+TEST_F(CorruptContainer, EveryFlippedByteIsRefused) {
   for (size_t i = 0; i < good_.size(); ++i) {
-    for (const int bit : {0, 3, 7}) {
-      std::string bytes = good_;
-      bytes[i] = static_cast<char>(bytes[i] ^ (1 << bit));
-      const Status status = Read(bytes);
-      EXPECT_TRUE(status.code() == ErrorCode::kCorrupt || status.code() == ErrorCode::kTooNew)
-          << "byte " << i << ": " << status.message();
-      EXPECT_NE(status.message().find(path_), std::string::npos);
-    }
+    std::string bytes = good_;
+    bytes[i] = static_cast<char>(bytes[i] ^ (1 << (i % 8)));
+    const Status status = Read(bytes);
+    EXPECT_TRUE(status.code() == ErrorCode::kCorrupt || status.code() == ErrorCode::kTooNew)
+        << "byte " << i << ": " << status.message();
+    EXPECT_NE(status.message().find(path_), std::string::npos);
   }
 }
 

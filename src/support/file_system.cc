@@ -64,11 +64,15 @@ class PosixFile final : public WritableFile {
 
 class PosixLock final : public FileLock {
  public:
-  explicit PosixLock(int descriptor) : descriptor_(descriptor) {}
-  ~PosixLock() override { ::close(descriptor_); }  // releases it
+  PosixLock(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
+  ~PosixLock() override {
+    ::unlink(path_.c_str());
+    ::close(descriptor_);  // releases it
+  }
 
  private:
   int descriptor_;
+  std::string path_;
 };
 
 class PosixFileSystem final : public FileSystem {
@@ -150,17 +154,28 @@ class PosixFileSystem final : public FileSystem {
   }
 
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override {
-    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (descriptor < 0) return SystemError(path, "create the lock", errno);
-    if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-      const int error = errno;
+    while (true) {
+      const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+      if (descriptor < 0) return SystemError(path, "create the lock", errno);
+      if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+        const int error = errno;
+        ::close(descriptor);
+        if (error != EWOULDBLOCK) return SystemError(path, "lock", error);
+        return Status(
+            ErrorCode::kResourceExhausted,
+            Text(path, ": held by another process that is changing this memory; try again ",
+                 "when it has finished"));
+      }
+      // The holder before us may have removed the file between our open and our lock: then
+      // somebody else can lock a new one of that name.
+      struct stat ours {
+      }, named{};
+      if (::fstat(descriptor, &ours) == 0 && ::stat(path.c_str(), &named) == 0 &&
+          ours.st_ino == named.st_ino && ours.st_dev == named.st_dev) {
+        return std::unique_ptr<FileLock>(new PosixLock(descriptor, path));
+      }
       ::close(descriptor);
-      if (error != EWOULDBLOCK) return SystemError(path, "lock", error);
-      return Status(ErrorCode::kResourceExhausted,
-                    Text(path, ": held by another process that is changing this memory; try again "
-                               "when it has finished"));
     }
-    return std::unique_ptr<FileLock>(new PosixLock(descriptor));
   }
 };
 
@@ -205,8 +220,7 @@ std::string ParentDirectory(const std::string& path) {
 
 Status WriteFileAtomically(FileSystem& files, const std::string& path,
                            std::span<const std::byte> bytes) {
-  return WriteFileAtomically(files, path,
-                             [&](WritableFile& file) { return file.Write(0, bytes); });
+  return WriteFileAtomically(files, path, [&](WritableFile& file) { return file.Write(0, bytes); });
 }
 
 Status WriteFileAtomically(FileSystem& files, const std::string& path,

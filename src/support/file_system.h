@@ -44,7 +44,7 @@ class MappedFile {
   size_t size_ = 0;
 };
 
-// Held until destruction.
+// Held until destruction, which removes the file.
 class FileLock {
  public:
   virtual ~FileLock() = default;
@@ -59,7 +59,7 @@ class FileSystem {
   virtual Result<std::unique_ptr<WritableFile>> Create(const std::string& path) = 0;
   virtual Result<MappedFile> Map(const std::string& path) = 0;  // kNotFound, kIo
   virtual Status Rename(const std::string& from, const std::string& to) = 0;
-  virtual Status Remove(const std::string& path) = 0;  // a file or an empty folder
+  virtual Status Remove(const std::string& path) = 0;         // a file or an empty folder
   virtual Status MakeDirectory(const std::string& path) = 0;  // existing: ok
   virtual Status SyncDirectory(const std::string& path) = 0;
   virtual Result<std::vector<std::string>> List(const std::string& directory) = 0;  // names, sorted

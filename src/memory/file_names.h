@@ -1,0 +1,29 @@
+// The names in a memory's folder: docs/memory_format.md, section 1.
+#ifndef RESMEM_MEMORY_FILE_NAMES_H_
+#define RESMEM_MEMORY_FILE_NAMES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace resmem {
+
+inline constexpr char kManifestName[] = "MANIFEST";
+inline constexpr char kLockName[] = "LOCK";
+inline constexpr char kSegmentPrefix[] = "segment-";
+inline constexpr char kDeletionsPrefix[] = "deletions-";
+
+// "segment-000012.resmem"
+std::string NumberedName(std::string_view prefix, int64_t generation);
+
+// The generation in such a name; nothing where it has another form.
+std::optional<int64_t> GenerationOf(std::string_view prefix, std::string_view name);
+
+// Whether the name is one that a writer of ours gives: a manifest, a segment, deletions, the
+// lock, or what is being written.
+bool IsOurName(std::string_view name);
+
+}  // namespace resmem
+
+#endif  // RESMEM_MEMORY_FILE_NAMES_H_

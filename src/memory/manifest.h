@@ -1,0 +1,46 @@
+// The manifest of a memory: its description and the files that count.
+// docs/memory_format.md, section 5.
+#ifndef RESMEM_MEMORY_MANIFEST_H_
+#define RESMEM_MEMORY_MANIFEST_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "resmem/residual_memory.h"
+#include "support/file_system.h"
+
+namespace resmem {
+
+// A file that the manifest names.  The header's hash depends on every byte of it.
+struct FileRecord {
+  std::string file;
+  int64_t rows = 0;
+  int64_t bytes = 0;
+  uint64_t header_hash = 0;
+};
+
+struct Manifest {
+  MemoryDescription description;
+  int64_t generation = 0;
+  uint64_t next_id = 0;  // larger than every id that was ever in the memory
+  std::vector<FileRecord> segments;
+  std::optional<FileRecord> deletions;
+  int64_t bytes = 0;  // of the manifest's own file; set by ReadManifest()
+
+  int64_t stored_rows() const;
+  bool names(const std::string& file) const;
+};
+
+inline constexpr uint64_t kLargestId = INT64_MAX;
+
+// Errors: kNotFound, kCorrupt, kTooNew, kUnsupported, kIo.
+Result<Manifest> ReadManifest(FileSystem& files, const std::string& folder);
+
+// Replaces the manifest atomically.  kInvalidArgument where a text is not UTF-8.
+Status WriteManifest(FileSystem& files, const std::string& folder, const Manifest& manifest);
+
+}  // namespace resmem
+
+#endif  // RESMEM_MEMORY_MANIFEST_H_

@@ -1,0 +1,289 @@
+#include "memory/manifest_json.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "format/checksum.h"
+#include "memory/description.h"
+#include "memory/file_names.h"
+#include "support/checked_math.h"
+#include "support/text.h"
+
+namespace resmem {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kMaxDepth = 8;
+constexpr char kMetric[] = "l2";
+
+Status Corrupt(const std::string& message) {
+  return {ErrorCode::kCorrupt, message};
+}
+
+Json RecordToJson(const FileRecord& record) {
+  return {{"file", record.file},
+          {"rows", record.rows},
+          {"bytes", record.bytes},
+          {"header_hash", HexOfHash(record.header_hash)}};
+}
+
+// Takes fields out of an object by name and type.  Keeps the first thing that was wrong.
+class Fields {
+ public:
+  Fields(const Json& object, std::string where) : object_(object), where_(std::move(where)) {
+    if (!object_.is_object()) Fail(where_ + " is not an object");
+  }
+  const Status& status() const { return status_; }
+  void Fail(const std::string& message) {
+    if (status_.ok()) status_ = Corrupt(message);
+  }
+
+  const Json* Find(const char* name) {
+    if (!status_.ok()) return nullptr;
+    const auto found = object_.find(name);
+    if (found != object_.end()) return &*found;
+    Fail(Text(where_, " lacks ", name));
+    return nullptr;
+  }
+  void Get(const char* name, std::string* out) {
+    const Json* value = Find(name);
+    if (value == nullptr) return;
+    if (!value->is_string()) return Fail(Text(where_, ": ", name, " is not a text"));
+    *out = value->get<std::string>();
+  }
+  void Get(const char* name, bool* out) {
+    const Json* value = Find(name);
+    if (value == nullptr) return;
+    if (!value->is_boolean()) return Fail(Text(where_, ": ", name, " is not true or false"));
+    *out = value->get<bool>();
+  }
+  void Get(const char* name, uint64_t* out) {
+    const Json* value = Find(name);
+    if (value == nullptr) return;
+    if (!value->is_number_unsigned()) {
+      return Fail(Text(where_, ": ", name, " is not a whole number of 0 or more"));
+    }
+    *out = value->get<uint64_t>();
+  }
+  void Get(const char* name, int64_t* out) {
+    uint64_t value = 0;
+    Get(name, &value);
+    if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+      return Fail(Text(where_, ": ", name, " is ", value, ", which is too large"));
+    }
+    *out = static_cast<int64_t>(value);
+  }
+  void Get(const char* name, float* out) {
+    const Json* value = Find(name);
+    if (value == nullptr) return;
+    if (!value->is_number()) return Fail(Text(where_, ": ", name, " is not a number"));
+    const double number = value->get<double>();
+    if (std::abs(number) > std::numeric_limits<float>::max()) {
+      return Fail(Text(where_, ": ", name, " is ", number, ", which is too large"));
+    }
+    *out = static_cast<float>(number);
+  }
+  // One of the values that `name_of` gives a name.
+  template <typename Enum, size_t kCount>
+  void Get(const char* name, const std::array<Enum, kCount>& values, const char* (*name_of)(Enum),
+           Enum* out) {
+    std::string text;
+    Get(name, &text);
+    const auto found = std::find_if(values.begin(), values.end(),
+                                    [&](Enum value) { return text == name_of(value); });
+    if (found == values.end()) return Fail(Text(where_, ": ", name, " is \"", text, '"'));
+    *out = *found;
+  }
+  void Get(const char* name, std::vector<std::string>* out) {
+    const Json* value = Find(name);
+    if (value == nullptr) return;
+    const bool texts = value->is_array() && std::all_of(value->begin(), value->end(),
+                                                        [](auto& t) { return t.is_string(); });
+    if (!texts) return Fail(Text(where_, ": ", name, " is not a list of texts"));
+    *out = value->get<std::vector<std::string>>();
+  }
+  void Get(const char* name, std::map<std::string, std::string>* out) {
+    const Json* value = Find(name);
+    if (value == nullptr) return;
+    if (!value->is_object()) return Fail(Text(where_, ": ", name, " is not an object"));
+    for (const auto& [key, text] : value->items()) {
+      if (!text.is_string()) return Fail(Text(where_, ": ", name, " holds more than texts"));
+      out->emplace(key, text.get<std::string>());
+    }
+  }
+
+ private:
+  const Json& object_;
+  std::string where_;
+  Status status_;
+};
+
+Result<FileRecord> RecordFromJson(const Json& object, const char* prefix,
+                                  const std::string& where) {
+  Fields fields(object, where);
+  FileRecord record;
+  std::string hash;
+  fields.Get("file", &record.file);
+  fields.Get("rows", &record.rows);
+  fields.Get("bytes", &record.bytes);
+  fields.Get("header_hash", &hash);
+  RESMEM_RETURN_IF_ERROR(fields.status());
+  if (!GenerationOf(prefix, record.file)) {
+    return Corrupt(
+        Text(where, ": file is \"", record.file, "\", expected ", prefix, "NNNNNN.resmem"));
+  }
+  if (record.rows < 1) return Corrupt(Text(where, " has no rows"));
+  std::from_chars(hash.data(), hash.data() + hash.size(), record.header_hash, 16);
+  if (HexOfHash(record.header_hash) != hash) {
+    return Corrupt(Text(where, ": header_hash is \"", hash, "\", expected 16 hexadecimal digits"));
+  }
+  return record;
+}
+
+Status ReadDescription(const Json& object, MemoryDescription* description) {
+  Fields fields(object, "the manifest");
+  fields.Get("task", std::array{Task::kClassification, Task::kRegression}, TaskName,
+             &description->task);
+  fields.Get("dim", &description->dim);
+  fields.Get("outputs", &description->outputs);
+  fields.Get("key_type", std::array{KeyType::kFloat32, KeyType::kFloat16, KeyType::kInt8},
+             KeyTypeName, &description->key_type);
+  fields.Get("residual_form",
+             std::array{ResidualForm::kLogits, ResidualForm::kDense, ResidualForm::kSparse},
+             ResidualFormName, &description->form);
+  fields.Get("top", &description->top);
+  fields.Get("half_residuals", &description->half_residuals);
+  fields.Get("k", &description->parameters.k);
+  fields.Get("sigma", &description->parameters.sigma);
+  fields.Get("temperature", &description->parameters.temperature);
+  fields.Get("tuned", &description->tuned);
+  fields.Get("cross_fitted", &description->cross_fitted);
+  fields.Get("has_sources", &description->has_sources);
+  fields.Get("calibrator", &description->calibrator);
+  fields.Get("calibrator_temperature", &description->calibrator_temperature);
+  fields.Get("class_names", &description->class_names);
+  fields.Get("seed", &description->seed);
+  fields.Get("tool_version", &description->tool_version);
+  fields.Get("created", &description->created);
+  fields.Get("notes", &description->notes);
+  if (const Json* fingerprint = fields.Find("fingerprint")) {
+    Fields inner(*fingerprint, "fingerprint");
+    inner.Get("digest", &description->fingerprint.digest);
+    inner.Get("layer", &description->fingerprint.layer);
+    RESMEM_RETURN_IF_ERROR(inner.status());
+  }
+  RESMEM_RETURN_IF_ERROR(fields.status());
+  const Status status = CheckDescription(*description);
+  return status.ok() ? status : Corrupt(status.message());
+}
+
+Status ReadFileList(const Json& object, Manifest* manifest) {
+  Fields fields(object, "the manifest");
+  fields.Get("generation", &manifest->generation);
+  fields.Get("next_id", &manifest->next_id);
+  const Json* segments = fields.Find("segments");
+  const Json* deletions = fields.Find("deletions");
+  RESMEM_RETURN_IF_ERROR(fields.status());
+  if (!segments->is_array()) return Corrupt("the manifest: segments is not a list");
+  if (manifest->next_id > kLargestId + 1) {
+    return Corrupt(Text("the manifest: next_id is ", manifest->next_id, ", which is too large"));
+  }
+  std::set<std::string> files;
+  int64_t rows = 0;
+  for (const Json& entry : *segments) {
+    const std::string where = Text("segment ", manifest->segments.size());
+    RESMEM_ASSIGN_OR_RETURN(FileRecord record, RecordFromJson(entry, kSegmentPrefix, where));
+    if (!files.insert(record.file).second)
+      return Corrupt(Text(where, " names ", record.file, " again"));
+    const auto sum = CheckedAdd(rows, record.rows);
+    if (!sum) return Corrupt(Text(where, ": ", record.rows, " rows are too many"));
+    rows = *sum;
+    manifest->segments.push_back(std::move(record));
+  }
+  if (deletions->is_null()) return {};
+  RESMEM_ASSIGN_OR_RETURN(manifest->deletions,
+                          RecordFromJson(*deletions, kDeletionsPrefix, "deletions"));
+  if (manifest->deletions->rows > rows) {
+    return Corrupt(
+        Text("deletions: ", manifest->deletions->rows, " of ", rows, " rows are deleted"));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> ManifestToJson(const Manifest& manifest) {
+  const MemoryDescription& d = manifest.description;
+  Json segments = Json::array();
+  for (const FileRecord& record : manifest.segments) segments.push_back(RecordToJson(record));
+  const Json json = {
+      {"generation", manifest.generation},
+      {"task", TaskName(d.task)},
+      {"metric", kMetric},
+      {"dim", d.dim},
+      {"outputs", d.outputs},
+      {"key_type", KeyTypeName(d.key_type)},
+      {"residual_form", ResidualFormName(d.form)},
+      {"top", d.top},
+      {"half_residuals", d.half_residuals},
+      {"k", d.parameters.k},
+      {"sigma", d.parameters.sigma},
+      {"temperature", d.parameters.temperature},
+      {"tuned", d.tuned},
+      {"cross_fitted", d.cross_fitted},
+      {"has_sources", d.has_sources},
+      {"calibrator", d.calibrator},
+      {"calibrator_temperature", d.calibrator_temperature},
+      {"fingerprint", {{"digest", d.fingerprint.digest}, {"layer", d.fingerprint.layer}}},
+      {"class_names", d.class_names},
+      {"seed", d.seed},
+      {"tool_version", d.tool_version},
+      {"created", d.created},
+      {"notes", Json(d.notes)},
+      {"next_id", manifest.next_id},
+      {"segments", std::move(segments)},
+      {"deletions", manifest.deletions ? RecordToJson(*manifest.deletions) : Json(nullptr)},
+  };
+  for (const auto& [name, value] : json.items()) {
+    try {
+      (void)value.dump();
+    } catch (const Json::exception&) {
+      return Status(ErrorCode::kInvalidArgument,
+                    Text(name, " holds bytes that are not UTF-8; convert the text to UTF-8"));
+    }
+  }
+  return json.dump(1);
+}
+
+Result<Manifest> ManifestFromJson(std::string_view text) {
+  bool too_deep = false;
+  const auto limit = [&](int depth, Json::parse_event_t, Json&) {
+    too_deep |= depth > kMaxDepth;
+    return !too_deep;
+  };
+  const Json json = Json::parse(text, limit, /*allow_exceptions=*/false);
+  if (too_deep) return Corrupt(Text("its JSON is nested deeper than ", kMaxDepth, " levels"));
+  if (json.is_discarded()) return Corrupt("its JSON cannot be parsed");
+  std::string metric;
+  Fields fields(json, "the manifest");
+  fields.Get("metric", &metric);
+  RESMEM_RETURN_IF_ERROR(fields.status());
+  if (metric != kMetric) {
+    return Status(ErrorCode::kUnsupported,
+                  Text("metric is \"", metric, "\", this program knows only ", kMetric,
+                       "; use a newer resmem"));
+  }
+  Manifest manifest;
+  RESMEM_RETURN_IF_ERROR(ReadDescription(json, &manifest.description));
+  RESMEM_RETURN_IF_ERROR(ReadFileList(json, &manifest));
+  return manifest;
+}
+
+}  // namespace resmem

@@ -1,0 +1,179 @@
+#include "resmem/residual_memory.h"
+
+#include <mutex>
+#include <utility>
+
+#include "memory/id_index.h"
+#include "memory/stored_rows.h"
+#include "support/check.h"
+#include "support/parallel.h"
+#include "support/text.h"
+
+namespace resmem {
+
+struct ResidualMemory::Impl {
+  explicit Impl(StoredRows rows_in, std::string path_in)
+      : path(std::move(path_in)), rows(std::move(rows_in)) {}
+
+  // Built at the first question for an id, or by verification.
+  const IdIndex& ids() const {
+    std::call_once(ids_once, [this] { id_index.emplace(rows); });
+    return *id_index;
+  }
+  Status Verify(Progress* progress) const;
+
+  std::string path;
+  StoredRows rows;
+  int64_t bytes_on_disk = 0;
+  std::unique_ptr<KnnIndex> index;
+  mutable std::once_flag ids_once;
+  mutable std::optional<IdIndex> id_index;
+};
+
+Status ResidualMemory::Impl::Verify(Progress* progress) const {
+  RESMEM_RETURN_IF_ERROR(rows.Verify(progress));
+  const std::optional<uint64_t> repeated = ids().repeated();
+  if (!repeated) return {};
+  return {ErrorCode::kCorrupt, Text(path, ": two living rows have the id ", *repeated,
+                                    "; restore the memory from a copy, or build it again")};
+}
+
+ResidualMemory::ResidualMemory(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ResidualMemory::ResidualMemory(ResidualMemory&&) noexcept = default;
+ResidualMemory& ResidualMemory::operator=(ResidualMemory&&) noexcept = default;
+ResidualMemory::~ResidualMemory() = default;
+
+Result<ResidualMemory> ResidualMemory::Open(const std::string& path, const OpenOptions& options) {
+  RESMEM_ASSIGN_OR_RETURN(StoredRows rows, StoredRows::Load(FileSystem::Posix(), path));
+  auto impl = std::make_unique<Impl>(std::move(rows), path);
+  if (options.verify_blocks) RESMEM_RETURN_IF_ERROR(impl->Verify(nullptr));
+  const Manifest& manifest = impl->rows.manifest();
+  impl->bytes_on_disk = manifest.bytes + (manifest.deletions ? manifest.deletions->bytes : 0);
+  std::vector<KeyBlock> blocks;
+  for (const Segment& segment : impl->rows.segments()) {
+    impl->bytes_on_disk += segment.file().file_bytes();
+    blocks.push_back(segment.keys());
+  }
+  RESMEM_ASSIGN_OR_RETURN(impl->index, MakeExactIndex(manifest.description.dim, std::move(blocks),
+                                                      impl->rows.deleted()));
+  return ResidualMemory(std::move(impl));
+}
+
+const MemoryDescription& ResidualMemory::description() const {
+  return impl_->rows.manifest().description;
+}
+int64_t ResidualMemory::rows() const {
+  return impl_->rows.living();
+}
+int64_t ResidualMemory::capacity() const {
+  return impl_->rows.capacity();
+}
+int64_t ResidualMemory::segments() const {
+  return static_cast<int64_t>(impl_->rows.segments().size());
+}
+int64_t ResidualMemory::bytes_on_disk() const {
+  return impl_->bytes_on_disk;
+}
+bool ResidualMemory::deleted(int64_t row) const {
+  return impl_->rows.deleted(row);
+}
+const KnnIndex& ResidualMemory::index() const {
+  return *impl_->index;
+}
+
+uint64_t ResidualMemory::id(int64_t row) const {
+  return impl_->rows.id(row);
+}
+
+std::string_view ResidualMemory::source(int64_t row) const {
+  const auto [segment, local] = impl_->rows.Find(row);
+  return segment->source(local);
+}
+
+int32_t ResidualMemory::label(int64_t row) const {
+  RESMEM_DCHECK(description().task == Task::kClassification);
+  const auto [segment, local] = impl_->rows.Find(row);
+  return segment->label(local);
+}
+
+std::span<const float> ResidualMemory::target(int64_t row) const {
+  RESMEM_DCHECK(description().task == Task::kRegression);
+  const auto [segment, local] = impl_->rows.Find(row);
+  return {segment->target(local), static_cast<size_t>(description().outputs)};
+}
+
+std::span<const float> ResidualMemory::logits(int64_t row) const {
+  RESMEM_DCHECK(description().form == ResidualForm::kLogits);
+  const auto [segment, local] = impl_->rows.Find(row);
+  return {segment->logits(local), static_cast<size_t>(description().outputs)};
+}
+
+void ResidualMemory::DecodeKey(int64_t row, std::span<float> key) const {
+  RESMEM_DCHECK(static_cast<int64_t>(key.size()) == description().dim);
+  const auto [segment, local] = impl_->rows.Find(row);
+  segment->DecodeKey(local, key.data());
+}
+
+std::optional<int64_t> ResidualMemory::FindId(uint64_t id) const {
+  return impl_->ids().Find(id);
+}
+
+void ResidualMemory::Residual(int64_t row, float temperature, std::span<float> out) const {
+  RESMEM_DCHECK(static_cast<int64_t>(out.size()) == description().outputs);
+  const auto [segment, local] = impl_->rows.Find(row);
+  segment->Residual(local, temperature, out.data());
+}
+
+void ResidualMemory::AddResidual(int64_t row, float temperature, float weight,
+                                 std::span<float> scratch, std::span<float> accumulator) const {
+  RESMEM_DCHECK(static_cast<int64_t>(scratch.size()) >= description().outputs);
+  RESMEM_DCHECK(static_cast<int64_t>(accumulator.size()) == description().outputs);
+  const auto [segment, local] = impl_->rows.Find(row);
+  segment->AddResidual(local, temperature, weight, scratch.data(), accumulator.data());
+}
+
+namespace {
+
+// Summed over living rows in one order, whatever the number of threads.
+Segment::Mass TotalMass(const StoredRows& rows, float temperature) {
+  constexpr int64_t kPiece = 1024;
+  const int64_t capacity = rows.capacity();
+  std::vector<Segment::Mass> pieces(static_cast<size_t>((capacity + kPiece - 1) / kPiece));
+  const auto outputs = static_cast<size_t>(rows.manifest().description.outputs);
+  ParallelFor(0, capacity, kPiece, [&](int64_t begin, int64_t end, int) {
+    std::vector<float> scratch(outputs);
+    Segment::Mass& piece = pieces[static_cast<size_t>(begin / kPiece)];
+    for (int64_t row = begin; row < end; ++row) {
+      if (rows.deleted(row)) continue;
+      const auto [segment, local] = rows.Find(row);
+      const Segment::Mass mass = segment->ResidualMass(local, temperature, scratch.data());
+      piece.kept += mass.kept;
+      piece.dropped += mass.dropped;
+    }
+  });
+  Segment::Mass total;
+  for (const Segment::Mass& piece : pieces) {
+    total.kept += piece.kept;
+    total.dropped += piece.dropped;
+  }
+  return total;
+}
+
+}  // namespace
+
+double ResidualMemory::dropped_mass() const {
+  if (description().form != ResidualForm::kSparse) return 0;
+  return TotalMass(impl_->rows, description().parameters.temperature).dropped_share();
+}
+
+double ResidualMemory::MeanResidualMass(float temperature) const {
+  if (rows() == 0) return 0;
+  const Segment::Mass mass = TotalMass(impl_->rows, temperature);
+  return (mass.kept + mass.dropped) / 2 / static_cast<double>(rows());
+}
+
+Status ResidualMemory::Verify(Progress* progress) const {
+  return impl_->Verify(progress);
+}
+
+}  // namespace resmem

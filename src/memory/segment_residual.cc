@@ -1,0 +1,84 @@
+// The residual of a stored row, in each of the forms that a memory may keep.
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/number_codec.h"
+#include "kernels/vector_math.h"
+#include "memory/segment.h"
+#include "residual/residual.h"
+
+namespace resmem {
+
+const float* Segment::residual_values(int64_t begin, int64_t count, float* scratch) const {
+  if (residuals_ != nullptr) return residuals_ + begin;
+  HalfToFloat(half_residuals_ + begin, count, scratch);
+  return scratch;
+}
+
+void Segment::Residual(int64_t row, float temperature, float* out) const {
+  switch (form_) {
+    case ResidualForm::kLogits:
+      ClassificationResidual(logits(row), outputs_, label(row), temperature, out);
+      break;
+    case ResidualForm::kDense: {
+      const float* const values = residual_values(row * outputs_, outputs_, out);
+      if (values != out) std::copy_n(values, outputs_, out);
+      break;
+    }
+    case ResidualForm::kSparse:
+      std::fill_n(out, outputs_, 0.0f);
+      for (int64_t entry = row * top_; entry < (row + 1) * top_; ++entry) {
+        float value = 0;
+        value = *residual_values(entry, 1, &value);
+        const int64_t c = residual_class(entry);
+        if (c < outputs_) out[c] = value;
+      }
+      break;
+  }
+}
+
+void Segment::AddResidual(int64_t row, float temperature, float weight, float* scratch,
+                          float* accumulator) const {
+  switch (form_) {
+    case ResidualForm::kLogits:
+      ClassificationResidual(logits(row), outputs_, label(row), temperature, scratch);
+      AddScaled(weight, scratch, outputs_, accumulator);
+      break;
+    case ResidualForm::kDense:
+      AddScaled(weight, residual_values(row * outputs_, outputs_, scratch), outputs_, accumulator);
+      break;
+    case ResidualForm::kSparse: {
+      const int64_t begin = row * top_;
+      const float* const values = residual_values(begin, top_, scratch);
+      for (int64_t j = 0; j < top_; ++j) {
+        const int64_t c = residual_class(begin + j);
+        // True in every verified file; without verification still no write outside.
+        if (c < outputs_) accumulator[c] += weight * values[j];
+      }
+      break;
+    }
+  }
+}
+
+Segment::Mass Segment::ResidualMass(int64_t row, float temperature, float* scratch) const {
+  const float* values = scratch;
+  int64_t count = outputs_;
+  switch (form_) {
+    case ResidualForm::kLogits:
+      ClassificationResidual(logits(row), outputs_, label(row), temperature, scratch);
+      break;
+    case ResidualForm::kDense:
+      values = residual_values(row * outputs_, outputs_, scratch);
+      break;
+    case ResidualForm::kSparse:
+      count = top_;
+      values = residual_values(row * top_, top_, scratch);
+      break;
+  }
+  Mass mass;
+  for (int64_t i = 0; i < count; ++i) mass.kept += std::abs(static_cast<double>(values[i]));
+  if (dropped_ != nullptr) mass.dropped = dropped_[row];
+  return mass;
+}
+
+}  // namespace resmem
