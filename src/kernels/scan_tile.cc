@@ -28,7 +28,7 @@ constexpr int kQueries = 4, kVectors = 3;
 constexpr int kQueries = 4, kVectors = 2;
 #endif
 constexpr int kKeys = kVectors * kLanes;
-static_assert(kQueries * kKeys <= kMaxTileCells);
+static_assert(kQueries <= kMaxTileQueries && kQueries * kKeys <= kMaxTileCells);
 
 TileShape ScanTileShape() {
   return {kQueries, kKeys};

@@ -15,7 +15,8 @@ struct TileShape {
   int64_t queries;  // of a group
   int64_t keys;     // of a panel
 };
-constexpr int64_t kMaxTileCells = 512;  // queries * keys is never more
+constexpr int64_t kMaxTileQueries = 8;
+constexpr int64_t kMaxTileCells = 512;  // queries * keys
 
 // Dot products are summed in pieces of this many coordinates; it enters the error bound.
 constexpr int64_t kDotPiece = 256;

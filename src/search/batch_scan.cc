@@ -96,7 +96,7 @@ class BatchScan {
  private:
   void ScanGroup(int64_t g, int64_t first_row, float panel_norm) {
     const int64_t first_query = g * shape_.queries;
-    float errors[kMaxTileCells], thresholds[kMaxTileCells];
+    float errors[kMaxTileQueries], thresholds[kMaxTileQueries];
     for (int64_t m = 0; m < shape_.queries; ++m) {
       errors[m] = bound_.Error(queries_.norm(first_query + m), panel_norm);
       // Rounded up, and finite: what is infinitely far must not be found.
@@ -110,9 +110,8 @@ class BatchScan {
       const int64_t q = first_query + below[i].query;
       const int64_t row = first_row + below[i].key;
       if (row == questions_[q].excluded) continue;
-      const double value = below[i].value;
-      const double error = errors[below[i].query];
-      lists_[q].Offer({RoundDown(value - error), RoundUp(value + error), row});
+      const float error = errors[below[i].query];
+      lists_[q].Offer(below[i].value - error, below[i].value + error, row);
       UpdateBound(q);
     }
   }

@@ -6,28 +6,25 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace resmem {
 
 class CandidateList {
  public:
-  struct Candidate {
-    float lower;
-    float upper;
-    int64_t row;
-  };
-
-  explicit CandidateList(int64_t k);
+  explicit CandidateList(int64_t k);  // k >= 1
 
   // Rows whose lower is above it are not among the k nearest.  Starts as the largest float and
   // only falls.
   float bound() const { return bound_; }
 
-  void Offer(const Candidate& candidate) {
+  void Offer(float lower, float upper, int64_t row) {
     if (overflowed_) return;
-    candidates_.push_back(candidate);
-    if (candidates_.size() >= capacity_) MakeRoom();
+    lowers_[size_] = lower;
+    uppers_[size_] = upper;
+    rows_[size_] = row;
+    if (++size_ == rows_.size()) MakeRoom();
   }
   void OfferAll(const CandidateList& other);
 
@@ -36,20 +33,23 @@ class CandidateList {
   bool overflowed() const { return overflowed_; }
   void GiveUp();
 
-  // Call once, after the last row.  True where the k nearest are certainly among candidates() and
+  // Call once, after the last row.  True where the k nearest are certainly among rows() and
   // bound() < `largest`.
   bool Decide(float largest);
-  const std::vector<Candidate>& candidates() const { return candidates_; }
+  std::span<const int64_t> rows() const { return {rows_.data(), size_}; }
 
  private:
   void Tighten();  // the bound from the candidates, and the candidates from the bound
   void MakeRoom();
+  void Resize(size_t capacity);
 
   size_t k_;
-  size_t capacity_;
+  size_t size_ = 0;
   float bound_ = std::numeric_limits<float>::max();
   bool overflowed_ = false;
-  std::vector<Candidate> candidates_;
+  // Three arrays and not one of structs: Tighten() reads them one by one, in vectors.
+  std::vector<float> lowers_, uppers_;
+  std::vector<int64_t> rows_;
 };
 
 }  // namespace resmem

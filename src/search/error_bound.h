@@ -66,7 +66,8 @@ class DifferenceBound {
 //                                      <= 1.01 p u A B + underflow
 //   P subtractions, each result at most B^2 / 2 + A B:  <= 1.01 P u (B^2 / 2 + A B)
 //   |C - D| / 2                        <= 2^-34 (A + B)^2 <= 2^-9 u (A^2 + B^2)
-// The sum of these is below E = 1.1 u ((p + P + 3) A B + (P / 2 + 1) B^2 + A^2 / 100) + underflow,
+//   value - E and value + E are themselves rounded to float:    <= 1.01 u (B^2 / 2 + A B)
+// The sum of these is below E = 1.1 u ((p + P + 4) A B + (P / 2 + 2) B^2 + A^2 / 100) + underflow,
 // where 1.1 leaves room for E itself being evaluated in float.  No overflow: A and B are at most
 // kLargestNorm.
 class ProductBound {
@@ -76,8 +77,8 @@ class ProductBound {
   ProductBound(int64_t dim, int64_t piece) {
     const double p = static_cast<double>(std::min(dim, piece));
     const double pieces = std::ceil(static_cast<double>(dim) / static_cast<double>(piece));
-    product_ = static_cast<float>(1.1 * kUnitRoundoff * (p + pieces + 3));
-    key_ = static_cast<float>(1.1 * kUnitRoundoff * (pieces / 2 + 1));
+    product_ = static_cast<float>(1.1 * kUnitRoundoff * (p + pieces + 4));
+    key_ = static_cast<float>(1.1 * kUnitRoundoff * (pieces / 2 + 2));
     query_ = static_cast<float>(1.1 * kUnitRoundoff / 100);
   }
 

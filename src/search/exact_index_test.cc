@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "kernels/every_simd_level.h"
@@ -25,7 +26,14 @@ struct Case {
   int64_t rows() const { return static_cast<int64_t>(keys.size()) / dim; }
 };
 
-// Every instruction set, 1 to 3 threads, whole and in batches, keys in one block and in three:
+struct Way {
+  int threads;
+  int64_t batch;
+  int64_t queries;  // so many of the case's are asked
+};
+constexpr Way kWays[] = {{1, 1, 6}, {2, 1, 3}, {3, 7, 21}, {1, 64, 64}, {2, 64, 64}, {3, 64, 64}};
+
+// Every instruction set, 1 to 3 threads, alone and in batches, keys in one block and in several:
 // the same rows and the same bits of distances as the plain scan.
 void ExpectReferenceAnswer(const Case& c) {
   const StoredKeys stored(c.keys, c.dim, c.type);
@@ -38,35 +46,32 @@ void ExpectReferenceAnswer(const Case& c) {
   const Neighbors expected = ReferenceSearch(*store, queries, options);
 
   const int64_t third = c.rows() / 3;
-  const std::vector<std::vector<KeyBlock>> layouts = {
-      {stored.block()},
-      {stored.part(0, third, c.dim), stored.part(third, 0, c.dim), stored.part(third, third, c.dim),
-       stored.part(2 * third, c.rows() - 2 * third, c.dim)}};
+  const std::vector<KeyBlock> whole = {stored.block()};
+  const std::vector<KeyBlock> parts = {stored.part(0, third, c.dim), stored.part(third, 0, c.dim),
+                                       stored.part(third, third, c.dim),
+                                       stored.part(2 * third, c.rows() - 2 * third, c.dim)};
   AtEverySimdLevel([&] {
-    for (const auto& blocks : layouts) {
-      auto index = MakeExactIndex(c.dim, blocks, c.hidden);
+    for (const Way& way : kWays) {
+      SCOPED_TRACE(testing::Message() << "threads " << way.threads << ", batch " << way.batch
+                                      << ", dim " << c.dim << ", k " << c.k);
+      auto index = MakeExactIndex(c.dim, way.threads == 2 ? parts : whole, c.hidden);
       ASSERT_TRUE(index.ok()) << index.status().message();
-      for (const int threads : {1, 2, 3}) {
-        for (const int64_t batch : {int64_t{1}, int64_t{7}, queries.rows}) {
-          if (batch == 1 && queries.rows > 16) continue;  // many small calls: 7 shows the same
-          options.threads = threads;
-          for (int64_t begin = 0; begin < queries.rows; begin += batch) {
-            const int64_t count = std::min(batch, queries.rows - begin);
-            if (!c.exclude.empty()) {
-              options.exclude = std::span(c.exclude).subspan(static_cast<size_t>(begin),
-                                                             static_cast<size_t>(count));
-            }
-            Neighbors found;
-            const Status status = (*index)->Search(queries.Slice(begin, count), options, &found);
-            ASSERT_TRUE(status.ok()) << status.message();
-            for (int64_t i = 0; i < count * c.k; ++i) {
-              const int64_t cell = begin * c.k + i;
-              ASSERT_EQ(found.rows[i], expected.rows[cell])
-                  << "query " << begin + i / c.k << ", place " << i % c.k << ", threads " << threads
-                  << ", batch " << batch << ", dim " << c.dim << ", k " << c.k;
-              ASSERT_EQ(found.distances[i], expected.distances[cell]);
-            }
-          }
+      options.threads = way.threads;
+      const int64_t asked = std::min(way.queries, queries.rows);
+      for (int64_t begin = 0; begin < asked; begin += way.batch) {
+        const int64_t count = std::min(way.batch, asked - begin);
+        if (!c.exclude.empty()) {
+          options.exclude =
+              std::span(c.exclude).subspan(static_cast<size_t>(begin), static_cast<size_t>(count));
+        }
+        Neighbors found;
+        const Status status = (*index)->Search(queries.Slice(begin, count), options, &found);
+        ASSERT_TRUE(status.ok()) << status.message();
+        for (int64_t i = 0; i < count * c.k; ++i) {
+          const int64_t cell = begin * c.k + i;
+          ASSERT_EQ(found.rows[i], expected.rows[cell])
+              << "query " << begin + i / c.k << ", place " << i % c.k;
+          ASSERT_EQ(found.distances[i], expected.distances[cell]);
         }
       }
     }
@@ -243,6 +248,77 @@ TEST(ExactIndex, DistanceBeyondFloatIsTheLargestFloat) {
   ASSERT_TRUE((*index)->Search(MatrixView(&query, 1, 1), {}, &found).ok());
   EXPECT_EQ(found.rows[0], 0);
   EXPECT_EQ(found.distances[0], std::numeric_limits<float>::max());
+}
+
+TEST(ExactIndex, UnsoundQuestionsAreRefusedWithThePlace) {
+  const std::vector<float> keys = {0, 0, 3, 4};
+  auto index = MakeExactIndex(2, {{KeyType::kFloat32, keys.data(), nullptr, 2}});
+  ASSERT_TRUE(index.ok());
+  const auto status_of = [&](std::vector<float> query, int64_t columns, int64_t k,
+                             std::vector<int64_t> exclude) {
+    SearchOptions options;
+    options.k = k;
+    options.exclude = exclude;
+    Neighbors found;
+    const int64_t rows = static_cast<int64_t>(query.size()) / columns;
+    return (*index)->Search(MatrixView(query.data(), rows, columns), options, &found);
+  };
+  EXPECT_EQ(status_of({1, 2}, 2, 0, {}).code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(status_of({1, 2}, 2, 1, {0, 1}).code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(status_of({1, 2}, 2, 1, {2}).code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(status_of({1, 2}, 2, 1, {-2}).code(), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(status_of({1, 2, 3}, 3, 1, {}).code(), ErrorCode::kBadData);
+  const Status nan = status_of({1, 2, 3, NAN}, 2, 1, {});
+  EXPECT_EQ(nan.code(), ErrorCode::kBadData);
+  EXPECT_NE(nan.message().find("query 1, column 1"), std::string::npos) << nan.message();
+  EXPECT_EQ(status_of({kInfinity, 2}, 2, 1, {}).code(), ErrorCode::kBadData);
+  EXPECT_EQ(status_of({1, 2}, 2, INT64_MAX / 2, {}).code(), ErrorCode::kResourceExhausted);
+}
+
+TEST(ExactIndex, KeysThatAreNotFiniteAreRefusedWithThePlace) {
+  for (const float bad : {NAN, kInfinity, -kInfinity}) {
+    std::vector<float> keys(600, 1.0f);
+    keys[431] = bad;
+    auto index = MakeExactIndex(3, {{KeyType::kFloat32, keys.data(), nullptr, 200}});
+    EXPECT_EQ(index.status().code(), ErrorCode::kBadData);
+    EXPECT_NE(index.status().message().find("row 143, column 2"), std::string::npos)
+        << index.status().message();
+  }
+}
+
+class StopAtOnce : public Progress {
+ public:
+  bool Cancelled() const override { return true; }
+};
+class Listen : public Progress {
+ public:
+  void Report(std::string_view, int64_t done, int64_t total) override {
+    EXPECT_GT(done, last);
+    EXPECT_EQ(total, 100);
+    last = done;
+  }
+  int64_t last = 0;
+};
+
+TEST(ExactIndex, ProgressIsToldAndCanStopTheSearch) {
+  Random random(41);
+  const std::vector<float> keys = NormalFloats(500 * 4, 0, 1, &random);
+  const std::vector<float> queries = NormalFloats(100 * 4, 0, 1, &random);
+  auto index = MakeExactIndex(4, {{KeyType::kFloat32, keys.data(), nullptr, 500}});
+  ASSERT_TRUE(index.ok());
+  for (const int threads : {1, 64}) {  // a batch; a few at a time
+    SearchOptions options;
+    options.threads = threads;
+    StopAtOnce stop;
+    options.progress = &stop;
+    Neighbors found;
+    EXPECT_EQ((*index)->Search(MatrixView(queries.data(), 100, 4), options, &found).code(),
+              ErrorCode::kCancelled);
+    Listen listen;
+    options.progress = &listen;
+    EXPECT_TRUE((*index)->Search(MatrixView(queries.data(), 100, 4), options, &found).ok());
+    EXPECT_EQ(listen.last, 100);
+  }
 }
 
 }  // namespace

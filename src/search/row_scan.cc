@@ -37,7 +37,7 @@ void ScanPiece(const KeyStore& keys, const Question& question, int64_t begin, in
     for (int64_t i = 0; i < found; ++i) {
       const int64_t row = begin + first + below[i].row;
       if (row == question.excluded || keys.hidden(row)) continue;
-      candidates->Offer({bound.Lower(below[i].value), bound.Upper(below[i].value), row});
+      candidates->Offer(bound.Lower(below[i].value), bound.Upper(below[i].value), row);
     }
   }
 }
@@ -92,9 +92,8 @@ std::vector<MeasuredRow> MeasureCandidates(const KeyStore& keys, const float* qu
                                            const CandidateList& candidates, int64_t k,
                                            float* scratch) {
   NearestList nearest(k);
-  for (const CandidateList::Candidate& candidate : candidates.candidates()) {
-    const float* key = keys.Rows(candidate.row, 1, scratch);
-    nearest.Offer({SquaredDistance(query, key, keys.dim()), candidate.row});
+  for (const int64_t row : candidates.rows()) {
+    nearest.Offer({SquaredDistance(query, keys.Rows(row, 1, scratch), keys.dim()), row});
   }
   return nearest.Take();
 }

@@ -1,0 +1,102 @@
+#include "search/error_bound.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "kernels/every_simd_level.h"
+#include "kernels/scan_rows.h"
+#include "kernels/scan_tile.h"
+#include "kernels/squared_distance.h"
+#include "search/search_test_data.h"
+
+namespace resmem {
+namespace {
+
+TEST(RoundDown, IsTheLargestFloatNotAbove) {
+  EXPECT_EQ(RoundDown(1.0), 1.0f);
+  EXPECT_EQ(RoundDown(1.0 + 1e-9), 1.0f);
+  EXPECT_EQ(RoundDown(1.0 - 1e-9), std::nextafter(1.0f, 0.0f));
+  EXPECT_EQ(RoundUp(1.0 + 1e-9), std::nextafter(1.0f, 2.0f));
+  EXPECT_EQ(RoundUp(-1.0 - 1e-9), -1.0f);
+}
+
+// Data that rounds badly: all of one sign far from zero, so that errors add up.
+struct Vectors {
+  std::vector<float> query, keys;
+};
+Vectors Hard(int64_t dim, int64_t rows, double mean, double spread) {
+  Random random(static_cast<uint64_t>(dim));
+  return {NormalFloats(dim, mean, spread, &random),
+          NormalFloats(rows * dim, mean, spread, &random)};
+}
+constexpr double kMeans[] = {0, 1, 1000, 1e7};
+constexpr double kSpreads[] = {1e-3, 1, 1e6};
+
+TEST(DifferenceBound, DecidingDistanceIsWithinTheBounds) {
+  for (const int64_t dim : {1, 3, 16, 64, 100, 700}) {
+    for (const double mean : kMeans) {
+      for (const double spread : kSpreads) {
+        const Vectors v = Hard(dim, 40, mean, spread);
+        const DifferenceBound bound(dim);
+        AtEverySimdLevel([&] {
+          RowBelow rows[40];
+          ASSERT_EQ(ScanRows(v.query.data(), v.keys.data(), 40, dim, 1e38f, rows), 40);
+          for (const RowBelow& row : rows) {
+            const double decides = SquaredDistance(v.query.data(), &v.keys[row.row * dim], dim);
+            ASSERT_LE(bound.Lower(row.value), decides);
+            ASSERT_GE(bound.Upper(row.value), decides);
+            ASSERT_GE(bound.Threshold(static_cast<float>(decides)), row.value * (1 - 1e-7f));
+          }
+        });
+      }
+    }
+  }
+}
+
+TEST(ProductBound, DecidingDistanceIsWithinTheBounds) {
+  double tightest = 0;  // largest error found / bound
+  for (const int64_t dim : {1, 3, 16, 64, 256, 257, 700}) {
+    for (const double mean : kMeans) {
+      for (const double spread : kSpreads) {
+        for (const bool centered : {false, true}) {
+          const Vectors v = Hard(dim, 48, mean, spread);
+          const std::vector<float> center(static_cast<size_t>(dim),
+                                          centered ? static_cast<float>(mean) : 0.0f);
+          const double a2 = SquaredDistance(v.query.data(), center.data(), dim);
+          const ProductBound bound(dim, kDotPiece);
+          AtEverySimdLevel([&] {
+            const TileShape shape = ScanTileShape();
+            std::vector<float> group(static_cast<size_t>(shape.queries * dim));
+            for (int64_t i = 0; i < dim; ++i) group[i * shape.queries] = v.query[i] - center[i];
+            std::vector<float> panel(static_cast<size_t>(shape.keys * dim));
+            PackPanel(v.keys.data(), shape.keys, dim, center.data(), panel.data());
+            std::vector<float> half_norms(static_cast<size_t>(shape.keys));
+            for (int64_t j = 0; j < shape.keys; ++j) {
+              half_norms[j] =
+                  static_cast<float>(0.5 * SquaredDistance(&v.keys[j * dim], center.data(), dim));
+            }
+            std::vector<float> thresholds(static_cast<size_t>(shape.queries), -1e38f);
+            thresholds[0] = 1e38f;
+            CellBelow cells[kMaxTileCells];
+            ASSERT_EQ(ScanTile(group.data(), panel.data(), dim, half_norms.data(),
+                               thresholds.data(), cells),
+                      shape.keys);
+            for (int64_t j = 0; j < shape.keys; ++j) {
+              const double decides = SquaredDistance(v.query.data(), &v.keys[j * dim], dim);
+              const float error = bound.Error(static_cast<float>(std::sqrt(a2) * (1 + 1e-6)),
+                                              std::sqrt(2 * half_norms[j]) * (1 + 1e-6f));
+              const double off = std::abs(cells[j].value + 0.5 * a2 - 0.5 * decides);
+              ASSERT_LE(off, error) << "dim " << dim << " mean " << mean << " spread " << spread;
+              tightest = std::max(tightest, off / error);
+            }
+          });
+        }
+      }
+    }
+  }
+  EXPECT_GT(tightest, 0.05);  // a bound a hundred times too wide would find too many candidates
+}
+
+}  // namespace
+}  // namespace resmem
