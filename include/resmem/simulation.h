@@ -11,6 +11,7 @@
 #ifndef RESMEM_SIMULATION_H_
 #define RESMEM_SIMULATION_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -53,8 +54,8 @@ std::vector<int64_t> LogarithmicSteps(int64_t from, int64_t to, int64_t per_deca
 
 struct SimulationOptions {
   std::vector<int64_t> dimensions = {1, 2, 3, 5};
-  std::vector<double> bounds = {0.25, 0.5, 0.9};                   // L; 0 makes ResMem pure k-NN
-  std::vector<int64_t> samples = LogarithmicSteps(10, 100000, 2);  // n, increasing
+  std::vector<double> bounds = {0.25, 0.5, 0.9};                    // L; 0 makes ResMem pure k-NN
+  std::vector<int64_t> samples = LogarithmicSteps(10, 1000000, 2);  // n, increasing
   std::vector<SimulationSetting> settings = DefaultSimulationSettings();
   int64_t draws = 20;    // of the sample, >= 2
   int64_t tests = 1000;  // test points a draw
@@ -134,6 +135,9 @@ Result<SimulationResult> RunSimulation(const SimulationOptions& options);
 std::string SimulationText(const SimulationResult& result, bool all = false);
 // One line a point, every column, full precision.
 std::string SimulationCsv(const SimulationResult& result);
+// A picture: risks against n on logarithmic axes, a column for each dimension and a row for each
+// bound.  `setting`: its place in the options, < options.settings.size().
+std::string SimulationSvg(const SimulationResult& result, size_t setting = 0);
 
 }  // namespace resmem
 

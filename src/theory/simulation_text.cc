@@ -23,7 +23,7 @@ std::string WithError(const Estimate& value) {
 
 std::string WithError(const std::optional<Slope>& slope) {
   if (!slope) return "-";
-  return Number(slope->value, "%.2f") + " ±" + Number(slope->error, "%.2f");
+  return Number(slope->value, "%.3f") + " ±" + Number(slope->error, "%.3f");
 }
 
 bool IsPaper(const SimulationSetting& setting) {
@@ -73,8 +73,8 @@ std::string SlopeTable(const std::vector<SimulationCurve>& curves) {
     const SimulationSlopes& slopes = curve.slopes;
     table.Add({SimulationSettingName(curve.setting), std::to_string(curve.dimension),
                Number(curve.bound), WithError(slopes.knn), WithError(slopes.resmem),
-               WithError(slopes.t1), Number(slopes.proved_t1, "%.2f"), WithError(slopes.t2),
-               WithError(slopes.z), Number(slopes.proved_t2, "%.2f")});
+               WithError(slopes.t1), Number(slopes.proved_t1, "%.3f"), WithError(slopes.t2),
+               WithError(slopes.z), Number(slopes.proved_t2, "%.3f")});
   }
   return table.Format();
 }

@@ -57,5 +57,21 @@ TEST(SimulationText, ShowsThePapersTablesAndAllWinners) {
   EXPECT_NE(SimulationText(result, true).find("### sine: d = 1"), std::string::npos);
 }
 
+int Count(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST(SimulationSvg, DrawsEveryCurveOfEveryPanel) {
+  const SimulationResult result = SmallResult();
+  const std::string paper = SimulationSvg(result);
+  EXPECT_EQ(Count(paper, "<polyline"), 2 * 6);  // two dimensions; six curves each
+  EXPECT_NE(paper.find(">d = 2, L = 0.5<"), std::string::npos);
+  const std::string sine = SimulationSvg(result, 1);
+  EXPECT_EQ(Count(sine, "<polyline"), 2 * 5);  // nothing was proved for a sine
+  EXPECT_EQ(Count(sine, "nan") + Count(sine, "inf"), 0);
+}
+
 }  // namespace
 }  // namespace resmem
