@@ -110,7 +110,10 @@ class Simulation {
     curve.setting = options_.settings[setting];
     curve.dimension = options_.dimensions[dimension];
     curve.bound = options_.bounds[bound];
-    curve.plateau = Plateau(moments_[dimension][setting], curve.bound);
+    const TargetMoments& moments = moments_[dimension][setting];
+    curve.plateau = Plateau(moments, curve.bound);
+    // With noise both tend to the same: what the noise of k labels leaves.
+    curve.ratio_limit = curve.setting.noise > 0 ? 1 : RatioLimit(moments, curve.bound);
     for (size_t n = 0; n < options_.samples.size(); ++n) {
       const auto draws = static_cast<size_t>(options_.draws);
       const Task* tasks = &tasks_[(dimension * options_.samples.size() + n) * draws];

@@ -27,7 +27,7 @@ std::string SimulationCsv(const SimulationResult& result) {
   std::string text =
       "target,k,sigma,noise,d,L,n,base,base_error,knn,knn_error,resmem,resmem_error,t1,t1_error,"
       "t2,t2_error,noise_part,noise_part_error,decomposition,decomposition_error,z,z_error,z_bound,"
-      "theorem_bound,plateau,knn_minus_resmem,knn_minus_resmem_error,base_minus_resmem,"
+      "theorem_bound,plateau,ratio_limit,knn_minus_resmem,knn_minus_resmem_error,base_minus_resmem,"
       "base_minus_resmem_error,violations,interior_draws,kkt_residual\n";
   for (const SimulationCurve& curve : result.curves) {
     for (const SimulationPoint& point : curve.points) {
@@ -45,6 +45,7 @@ std::string SimulationCsv(const SimulationResult& result) {
       Append(&line, point.z_bound);
       Append(&line, point.theorem_bound);
       Append(&line, curve.plateau);
+      Append(&line, curve.ratio_limit);
       Append(&line, point.knn_minus_resmem);
       Append(&line, point.base_minus_resmem);
       line += ',' + std::to_string(point.violations);

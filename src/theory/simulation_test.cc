@@ -63,7 +63,17 @@ TEST(Simulation, RisksTendToTheirLimits) {
   options.samples = {3000};
   options.draws = 30;
   options.tests = 200;
+  SimulationSetting sine;
+  sine.target = SimulationTarget::kSine;
+  options.settings.push_back(sine);
   for (const SimulationCurve& curve : Simulate(options).curves) {
+    if (curve.setting == sine) {
+      const SimulationPoint& point = curve.points[0];
+      EXPECT_NEAR(point.base.mean, curve.plateau, 4 * point.base.error + 0.01);
+      EXPECT_GT(curve.ratio_limit, 1.01);
+      EXPECT_NEAR(point.resmem.mean / point.knn.mean, curve.ratio_limit, 0.05);
+      continue;
+    }
     const double rest = (1 - curve.bound) * (1 - curve.bound);
     const SimulationPoint& point = curve.points[0];
     EXPECT_NEAR(curve.plateau, rest, 1e-12);

@@ -89,13 +89,14 @@ std::string Verdict(const Crossover& crossover, const char* rival) {
 
 std::string CrossoverTable(const SimulationResult& result) {
   TextTable table({"setting", "d", "L", "residuals or labels?", "ResMem or base alone?", "base",
-                   "k-NN", "ResMem"});
+                   "k-NN", "ResMem", "ResMem / k-NN", "its limit"});
   for (const SimulationCurve& curve : result.curves) {
     const SimulationPoint& last = curve.points.back();
     table.Add({SimulationSettingName(curve.setting), std::to_string(curve.dimension),
                Number(curve.bound), Verdict(curve.against_labels, "labels"),
                Verdict(curve.against_base, "base"), WithError(last.base), WithError(last.knn),
-               WithError(last.resmem)});
+               WithError(last.resmem), Number(last.resmem.mean / last.knn.mean),
+               Number(curve.ratio_limit)});
   }
   return table.Format();
 }

@@ -12,8 +12,10 @@ double TargetValue(SimulationTarget target, double u);
 
 // Moments over x uniform in the ball of radius sqrt(d + 2).
 struct TargetMoments {
-  double slope = 0;   // E u f(u): E x f(x) = slope * theta*
-  double square = 0;  // E f(u)^2
+  double slope = 0;            // E u f(u): E x f(x) = slope * theta*
+  double square = 0;           // E f(u)^2
+  double gradient = 0;         // E f'(u)
+  double gradient_square = 0;  // E f'(u)^2; infinite for a jump
 };
 TargetMoments ComputeTargetMoments(SimulationTarget target, int64_t dimension);
 
@@ -21,6 +23,9 @@ TargetMoments ComputeTargetMoments(SimulationTarget target, int64_t dimension);
 double BestSlope(const TargetMoments& moments, double bound);
 // Its risk: what the base tends to.
 double Plateau(const TargetMoments& moments, double bound);
+// What ResMem's risk over k-NN's tends to without noise.  Near neighbors see the gradient alone,
+// and lie in no preferred direction: E |grad f - theta|^2 / E |grad f|^2.
+double RatioLimit(const TargetMoments& moments, double bound);
 
 }  // namespace resmem
 

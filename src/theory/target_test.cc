@@ -43,6 +43,28 @@ TEST(Target, StepInOneDimensionHasTheSlopeOfTheMeanOfItsAbsoluteValue) {
   EXPECT_NEAR(moments.square, 1, 1e-12);
 }
 
+TEST(Target, RatioLimitIsThePapersForLinearAndNeverHelpsWhereTheBaseLearnsNothing) {
+  for (int64_t d : {1, 4}) {
+    for (double bound : {0.0, 0.3, 0.9}) {
+      const auto ratio = [&](SimulationTarget target) {
+        return RatioLimit(ComputeTargetMoments(target, d), bound);
+      };
+      EXPECT_NEAR(ratio(SimulationTarget::kLinear), (1 - bound) * (1 - bound), 1e-12);
+      EXPECT_NEAR(ratio(SimulationTarget::kQuadratic), 1, 1e-12);
+      EXPECT_EQ(ratio(SimulationTarget::kStep), 1);
+    }
+  }
+}
+
+TEST(Target, SineInOneDimensionIsMadeSteeperByItsBestLine) {
+  const double a = std::sqrt(3.0);
+  const double mean = std::sin(2 * a) / a;              // E 2 cos(2u)
+  const double square = 2 + std::sin(4 * a) / (2 * a);  // E 4 cos(2u)^2
+  const TargetMoments moments = ComputeTargetMoments(SimulationTarget::kSine, 1);
+  EXPECT_NEAR(RatioLimit(moments, 0.25), (square - 2 * 0.25 * mean + 0.0625) / square, 1e-12);
+  EXPECT_GT(RatioLimit(moments, 0.25), 1);
+}
+
 TEST(Target, NamesAreReadBackAndOthersRefused) {
   for (SimulationTarget target : {SimulationTarget::kLinear, SimulationTarget::kSine,
                                   SimulationTarget::kQuadratic, SimulationTarget::kStep}) {
