@@ -1,0 +1,45 @@
+// For numpy_arrays_test.py.  Each line of stdin is "source<TAB>target": writes the source's values
+// as float32 to <target>.float.npy and, where all are whole, as int64 to <target>.integer.npy;
+// prints the type, the shape and, for text, the values.
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "resmem/array.h"
+
+namespace {
+
+resmem::Status Copy(const std::string& source, const std::string& target) {
+  RESMEM_ASSIGN_OR_RETURN(const resmem::Array array, resmem::OpenArray({source, {}, {}}));
+  std::cout << ElementTypeName(array.type());
+  for (const int64_t extent : array.shape()) std::cout << ' ' << extent;
+  if (array.type() == resmem::ElementType::kText) {
+    RESMEM_ASSIGN_OR_RETURN(const auto words, array.ReadText(0, array.rows()));
+    for (const std::string& word : words) std::cout << '|' << word;
+    return {};
+  }
+  const auto size = static_cast<size_t>(array.rows() * array.columns());
+  std::vector<float> floats(size);
+  // In two parts, so that a part that does not begin at row 0 is read too.
+  const int64_t half = array.rows() / 2;
+  const std::span<float> all(floats);
+  const auto cut = static_cast<size_t>(half * array.columns());
+  RESMEM_RETURN_IF_ERROR(array.ReadFloats(0, half, all.first(cut)));
+  RESMEM_RETURN_IF_ERROR(array.ReadFloats(half, array.rows() - half, all.subspan(cut)));
+  RESMEM_RETURN_IF_ERROR(resmem::WriteNpy(
+      target + ".float.npy", resmem::MatrixView(floats.data(), array.rows(), array.columns())));
+  std::vector<int64_t> integers(size);
+  if (!array.ReadIntegers(0, array.rows(), integers).ok()) return {};
+  return resmem::WriteNpy(target + ".integer.npy", std::span<const int64_t>(integers));
+}
+
+}  // namespace
+
+int main() {
+  std::string source, target;
+  while (std::getline(std::getline(std::cin, source, '\t'), target)) {
+    const resmem::Status status = Copy(source, target);
+    if (!status.ok()) std::cout << "error: " << status.message();
+    std::cout << std::endl;
+  }
+}
