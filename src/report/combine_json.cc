@@ -1,0 +1,26 @@
+#include "report/document.h"
+#include "report/node.h"
+#include "support/text.h"
+
+namespace resmem {
+
+Result<std::string> CombineJson(std::string_view title, std::span<const std::string> documents) {
+  Json parts = Json::array();
+  for (size_t i = 0; i < documents.size(); ++i) {
+    // Checked first by the reader that limits depth; then parsed again with its order kept.
+    RESMEM_ASSIGN_OR_RETURN(const nlohmann::json checked, ParseJson(documents[i]));
+    const bool ours = checked.is_object() && checked.contains("schema") &&
+                      checked["schema"].is_string() &&
+                      checked["schema"].get<std::string>().starts_with("resmem.");
+    if (!ours) {
+      return Status(ErrorCode::kBadData, Text("document ", i + 1, " of ", documents.size(),
+                                              " has no \"schema\" of ours; docs/json.md lists them"));
+    }
+    parts.push_back(Json::parse(documents[i]));
+  }
+  const Json document = {
+      {"schema", "resmem.report.v1"}, {"title", title}, {"parts", std::move(parts)}};
+  return WriteDocument(document);
+}
+
+}  // namespace resmem

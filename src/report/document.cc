@@ -1,0 +1,99 @@
+#include "report/document.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+
+namespace resmem {
+
+Json Number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json Number(float value) {
+  if (!std::isfinite(value)) return nullptr;
+  char text[32];
+  const auto written = std::to_chars(text, text + sizeof(text) - 1, value);
+  *written.ptr = '\0';
+  return std::strtod(text, nullptr);  // 0.7f as 0.7, not 0.699999988079071
+}
+
+Json Numbers(std::span<const double> values) {
+  Json list = Json::array();
+  for (const double value : values) list.push_back(Number(value));
+  return list;
+}
+
+Json Numbers(std::span<const float> values) {
+  Json list = Json::array();
+  for (const float value : values) list.push_back(Number(value));
+  return list;
+}
+
+Json ToJson(const Parameters& parameters) {
+  return {{"k", parameters.k},
+          {"sigma", Number(parameters.sigma)},
+          {"temperature", Number(parameters.temperature)}};
+}
+
+Json ToJson(const PairedGain& gain) {
+  return {{"total", gain.total},
+          {"fixed", gain.fixed},
+          {"harmed", gain.harmed},
+          {"both_right", gain.both_right},
+          {"both_wrong", gain.both_wrong},
+          {"gain", Number(gain.gain)},
+          {"tpr", Number(gain.tpr)},
+          {"fpr", Number(gain.fpr)},
+          {"low", Number(gain.interval.low)},
+          {"high", Number(gain.interval.high)},
+          {"p_value", Number(gain.p_value)}};
+}
+
+Json ToJson(const MemoryInfo& memory) {
+  return {{"path", memory.path},
+          {"rows", memory.rows},
+          {"dim", memory.dim},
+          {"outputs", memory.outputs},
+          {"segments", memory.segments},
+          {"bytes_on_disk", memory.bytes_on_disk},
+          {"key_type", memory.key_type},
+          {"form", memory.form},
+          {"parameters", ToJson(memory.parameters)},
+          {"tuned", memory.tuned},
+          {"cross_fitted", memory.cross_fitted},
+          {"model_digest", memory.fingerprint.digest},
+          {"model_layer", memory.fingerprint.layer},
+          {"tool_version", memory.tool_version},
+          {"created", memory.created}};
+}
+
+Json ToJson(const RunInfo& run) {
+  Json seeds = Json::object();
+  for (const auto& [name, seed] : run.seeds) seeds[name] = seed;
+  Json inputs = Json::array();
+  for (const InputFile& input : run.inputs) {
+    inputs.push_back({{"path", input.path}, {"bytes", input.bytes}, {"digest", input.digest}});
+  }
+  Json json = {{"command", run.command},
+               {"version", run.version},
+               {"build", run.build},
+               {"processor", run.processor},
+               {"cores", run.cores},
+               {"memory_bytes", run.memory_bytes},
+               {"simd", run.simd},
+               {"started", run.started},
+               {"seconds", Number(run.seconds)},
+               {"seeds", std::move(seeds)},
+               {"inputs", std::move(inputs)}};
+  if (run.memory) json["memory"] = ToJson(*run.memory);
+  return json;
+}
+
+Json StartDocument(std::string_view kind, const RunInfo& run) {
+  return {{"schema", "resmem." + std::string(kind) + ".v1"}, {"run", ToJson(run)}};
+}
+
+std::string WriteDocument(const Json& document) {
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace resmem

@@ -1,0 +1,109 @@
+#include "report/document.h"
+
+namespace resmem {
+namespace {
+
+Json ToJson(const Accuracy& accuracy) {
+  return {{"correct", accuracy.correct},
+          {"total", accuracy.total},
+          {"value", Number(accuracy.value)},
+          {"low", Number(accuracy.interval.low)},
+          {"high", Number(accuracy.interval.high)}};
+}
+
+Json ToJson(const MethodResult& result) {
+  Json json = {{"method", MethodName(result.method)}};
+  if (result.method == Method::kKnnLm) json["lambda"] = Number(result.lambda);
+  json["accuracy"] = ToJson(result.accuracy);
+  json["against_base"] = resmem::ToJson(result.against_base);
+  return json;
+}
+
+Json ToJson(const Calibration& calibration) {
+  Json bins = Json::array();
+  for (const Calibration::Bin& bin : calibration.bins) {
+    bins.push_back({{"count", bin.count},
+                    {"confidence", Number(bin.confidence)},
+                    {"accuracy", Number(bin.accuracy)}});
+  }
+  return {{"nll", Number(calibration.nll)},
+          {"brier", Number(calibration.brier)},
+          {"ece", Number(calibration.ece)},
+          {"bins", std::move(bins)}};
+}
+
+Json ToJson(const std::vector<GroupResult>& groups) {
+  Json list = Json::array();
+  for (const GroupResult& group : groups) {
+    list.push_back({{"name", group.name},
+                    {"total", group.total},
+                    {"base_correct", group.base_correct},
+                    {"resmem_correct", group.resmem_correct},
+                    {"fixed", group.fixed},
+                    {"harmed", group.harmed}});
+  }
+  return list;
+}
+
+Json ToJson(const CoarseAnalysis& coarse) {
+  return {{"base_errors", coarse.base_errors},
+          {"base_errors_same_coarse", coarse.base_errors_same_coarse},
+          {"fixed", coarse.fixed},
+          {"fixed_same_coarse", coarse.fixed_same_coarse}};
+}
+
+Json ToJson(const std::vector<RowResult>& rows) {
+  Json list = Json::array();
+  for (const RowResult& row : rows) {
+    list.push_back({{"row", row.row},
+                    {"label", row.label},
+                    {"base", row.base},
+                    {"resmem", row.resmem},
+                    {"base_probability", Number(row.base_probability)},
+                    {"resmem_probability", Number(row.resmem_probability)}});
+  }
+  return list;
+}
+
+Json ToJson(const Evaluation::Regression& regression) {
+  return {{"base_mse", Number(regression.base_mse)},
+          {"knn_mse", Number(regression.knn_mse)},
+          {"resmem_mse", Number(regression.resmem_mse)},
+          {"base_r2", Number(regression.base_r2)},
+          {"resmem_r2", Number(regression.resmem_r2)},
+          {"mse_reduction_low", Number(regression.mse_reduction.low)},
+          {"mse_reduction_high", Number(regression.mse_reduction.high)}};
+}
+
+}  // namespace
+
+std::string EvaluationJson(const Evaluation& evaluation, const RunInfo& run) {
+  Json document = StartDocument("evaluation", run);
+  const bool classification = evaluation.task == Task::kClassification;
+  document["task"] = classification ? "classification" : "regression";
+  document["rows"] = evaluation.rows;
+  document["parameters"] = resmem::ToJson(evaluation.parameters);
+  document["warnings"] = evaluation.warnings;
+  if (classification) {
+    Json methods = Json::array();
+    for (const MethodResult& method : evaluation.methods) methods.push_back(ToJson(method));
+    document["methods"] = std::move(methods);
+    document["gain"] = resmem::ToJson(evaluation.gain);
+    document["calibration"] = {{"calibrator", evaluation.calibrator},
+                               {"base", ToJson(evaluation.base_calibration)},
+                               {"resmem", ToJson(evaluation.resmem_calibration)}};
+    document["classes"] = ToJson(evaluation.classes);
+    document["slices"] = ToJson(evaluation.slices);
+    if (evaluation.coarse) document["coarse"] = ToJson(*evaluation.coarse);
+    document["row_results"] = ToJson(evaluation.row_results);
+  } else if (evaluation.regression) {
+    document["regression"] = ToJson(*evaluation.regression);
+  }
+  document["mean_residual_mass"] = Number(evaluation.mean_residual_mass);
+  document["share_at_distance_zero"] = Number(evaluation.share_at_distance_zero);
+  document["search_seconds"] = Number(evaluation.search_seconds);
+  document["score_seconds"] = Number(evaluation.score_seconds);
+  return WriteDocument(document);
+}
+
+}  // namespace resmem

@@ -1,0 +1,142 @@
+#include <algorithm>
+#include <cmath>
+
+#include "report/numbers.h"
+#include "report/page/evaluation_sections.h"
+#include "report/page/page.h"
+#include "report/page/widgets.h"
+
+namespace resmem {
+namespace {
+
+void CheckGain(const Node& gain) {
+  const int64_t sum = gain.At("fixed").Count() + gain.At("harmed").Count() +
+                      gain.At("both_right").Count() + gain.At("both_wrong").Count();
+  if (sum != gain.At("total").Count() || sum == 0) {
+    gain.At("total").Fail("the sum of fixed, harmed, both_right and both_wrong, and not 0");
+  }
+}
+
+Html Tile(std::string_view name, const Html& value, const Html& note) {
+  return Element("div", {{"class", "tile"}}, Element("dt", {}, name),
+                 Element("dd", {}, Element("strong", {}, value), Element("span", {}, note)));
+}
+
+Html AccuracyTile(std::string_view name, const Node& accuracy) {
+  Html note;
+  note << "95\u202f% interval " << PercentData(accuracy.At("low")) << " to "
+       << PercentData(accuracy.At("high"));
+  return Tile(name, PercentData(accuracy.At("value")), note);
+}
+
+std::string Verdict(double low, double high) {
+  if (low > 0) return "The memory helps.";
+  if (high < 0) return "The memory does harm here.";
+  return "No clear difference.";
+}
+
+Html Headline(const Node& document) {
+  const Node gain = document.At("gain");
+  CheckGain(gain);
+  const std::vector<Node> methods = document.At("methods").Items();
+  if (methods.size() < 2) {
+    document.At("methods").Fail("a list of two methods or more, the base first and ResMem last");
+    return {};
+  }
+  const Node& base = methods.front();
+  const Node& resmem = methods.back();
+  const Interval interval = IntervalOf(gain);
+
+  Html sentence;
+  sentence << "ResMem answers " << CountData(gain.At("fixed")) << " of "
+           << CountData(gain.At("total"))
+           << " questions right that the base model got wrong, and breaks "
+           << CountData(gain.At("harmed")) << " that it got right.";
+  Html points;
+  points << PointsData(gain.At("gain")) << " points";
+  Html points_note;
+  points_note << "95\u202f% interval " << PointsData(gain.At("low")) << " to "
+              << PointsData(gain.At("high"));
+  const double p = gain.At("p_value").Share();
+  Html chance;
+  chance << "If the memory changed nothing on average, a difference at least this large would "
+         << "come up by chance with probability " << Data(gain.At("p_value"), PValue(p))
+         << " (exact McNemar test on the answers that changed).";
+  return Html() << Element("p", {{"class", "verdict"}}, Verdict(interval.low, interval.high))
+                << Element("p", {{"class", "headline"}}, sentence)
+                << Element("dl", {{"class", "tiles"}},
+                           AccuracyTile("Base model alone", base.At("accuracy")),
+                           AccuracyTile("With ResMem", resmem.At("accuracy")),
+                           Tile("Gain", points, points_note))
+                << Element("p", {{"class", "quiet"}}, chance);
+}
+
+Html RegressionHeadline(const Node& regression) {
+  const double base = regression.At("base_mse").Number();
+  const double resmem = regression.At("resmem_mse").Number();
+  Html sentence;
+  sentence << "With the memory the mean squared error goes from "
+           << ShortData(regression.At("base_mse")) << " to "
+           << ShortData(regression.At("resmem_mse"));
+  if (base > 0) sentence << ", " << Percent((resmem - base) / base, 1) << " of the base's";
+  sentence << ".";
+  const Node low = regression.At("mse_reduction_low"), high = regression.At("mse_reduction_high");
+  Html note;
+  note << "95\u202f% interval of the reduction " << ShortData(low) << " to " << ShortData(high);
+  return Html() << Element("p", {{"class", "verdict"}}, Verdict(low.Number(), high.Number()))
+                << Element("p", {{"class", "headline"}}, sentence)
+                << Element("dl", {{"class", "tiles"}},
+                           Tile("Base, R\u00b2", ShortData(regression.At("base_r2")), Html()),
+                           Tile("ResMem, R\u00b2", ShortData(regression.At("resmem_r2")), note),
+                           Tile("k-NN alone, MSE", ShortData(regression.At("knn_mse")), Html()));
+}
+
+Html Setting(const Node& document) {
+  const Node parameters = document.At("parameters");
+  Html text;
+  text << "k = " << CountData(parameters.At("k")) << " neighbors, \u03c3 = "
+       << ShortData(parameters.At("sigma")) << ", T = " << ShortData(parameters.At("temperature"))
+       << ". Mean residual mass of the memory " << PercentData(document.At("mean_residual_mass"))
+       << " (0 where the base has memorised its training rows and nothing is left to add); "
+       << PercentData(document.At("share_at_distance_zero"))
+       << " of the rows judged lie at distance zero from a memorised one.";
+  return Element("p", {{"class", "quiet"}}, text);
+}
+
+}  // namespace
+
+void AddEvaluation(const Node& document, Page* page) {
+  for (const Node& warning : document.At("warnings").Items()) {
+    page->warnings.push_back(warning.Text());
+  }
+  const bool classification = document.At("task").Text() == "classification";
+  if (page->title.empty()) page->title = "Does the memory help?";
+  Html headline;
+  if (classification) {
+    headline = Headline(document);
+  } else {
+    headline = RegressionHeadline(document.At("regression"));
+  }
+  headline << Setting(document);
+  if (page->headline.empty()) {
+    page->headline = headline;
+  } else {
+    page->sections.push_back({"Evaluation", headline});
+  }
+  if (!classification) return;
+  page->sections.push_back({"What changed", GainParts(document.At("gain"))});
+  page->sections.push_back({"Methods side by side", MethodComparison(document)});
+  const auto add_groups = [&](std::string_view field, const char* title, const char* one) {
+    const Node groups = document.At(field);
+    if (!groups.Items().empty()) page->sections.push_back({title, GroupTable(groups, one)});
+  };
+  add_groups("classes", "Class by class", "class");
+  add_groups("slices", "Slice by slice", "slice");
+  page->sections.push_back({"Can the probabilities be believed?",
+                            CalibrationSection(document.At("calibration"))});
+  if (const std::optional<Node> coarse = document.Find("coarse")) {
+    page->sections.push_back({"Which mistakes are fixed?", CoarseSection(*coarse)});
+  }
+}
+
+}  // namespace resmem

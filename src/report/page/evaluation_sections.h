@@ -1,0 +1,23 @@
+// Sections about one evaluation, each from its part of the document.
+#ifndef RESMEM_REPORT_PAGE_EVALUATION_SECTIONS_H_
+#define RESMEM_REPORT_PAGE_EVALUATION_SECTIONS_H_
+
+#include <string_view>
+
+#include "report/html.h"
+#include "report/node.h"
+
+namespace resmem {
+
+// Fixed, harmed and unchanged in proportion.
+Html GainParts(const Node& gain);
+// Every method with its interval; kNN-LM also as a curve over lambda.
+Html MethodComparison(const Node& document);
+// Classes or slices, sorted by gain; `one` is the word for a single one.
+Html GroupTable(const Node& groups, std::string_view one);
+Html CalibrationSection(const Node& calibration);
+Html CoarseSection(const Node& coarse);
+
+}  // namespace resmem
+
+#endif  // RESMEM_REPORT_PAGE_EVALUATION_SECTIONS_H_

@@ -1,0 +1,127 @@
+#include <algorithm>
+
+#include "report/chart/heat_map.h"
+#include "report/chart/line_chart.h"
+#include "report/numbers.h"
+#include "report/page/page.h"
+#include "report/page/tuning_grid.h"
+#include "report/page/widgets.h"
+
+namespace resmem {
+namespace {
+
+struct AxisText {
+  const char* symbol;
+  const char* label;
+};
+constexpr std::array<AxisText, 3> kAxes = {{{"k", "k, neighbors consulted"},
+                                            {"\u03c3", "\u03c3, width of the weights"},
+                                            {"T", "T, temperature of the base's softmax"}}};
+
+// Steps of equal ratio read best on a logarithmic axis.
+bool SpansOctaves(const std::vector<double>& values) {
+  return values.front() > 0 && values.back() / values.front() >= 8;
+}
+
+Html CurveThroughChoice(const TuningGrid& grid, size_t axis) {
+  Figure figure;
+  figure.title = std::string("Accuracy against ") + kAxes[axis].symbol;
+  figure.x = {kAxes[axis].label, SpansOctaves(grid.axes[axis]), false};
+  figure.y = {grid.measure, false, grid.classification};
+  Curve curve{grid.classification ? "ResMem" : "ResMem, mean squared error", false, {}};
+  for (size_t i = 0; i < grid.axes[axis].size(); ++i) {
+    auto at = grid.chosen;
+    at[axis] = i;
+    curve.points.push_back({grid.axes[axis][i], grid.At(at), {}});
+  }
+  figure.curves.push_back(curve);
+  if (grid.classification) {
+    figure.curves.push_back({"base model",
+                             true,
+                             {{grid.axes[axis].front(), grid.base_accuracy, {}},
+                              {grid.axes[axis].back(), grid.base_accuracy, {}}}});
+  } else {
+    figure.title = std::string("Error against ") + kAxes[axis].symbol;
+  }
+  const CurvePoint mark = curve.points[grid.chosen[axis]];
+  return ChartFigure(
+      figure.title, "",
+      DrawLineChart(figure, mark,
+                    std::string(kAxes[axis].symbol) + " = " + Short(mark.x)));
+}
+
+Html HeatFigure(const TuningGrid& grid, size_t x_axis, size_t y_axis, size_t held) {
+  HeatMap map;
+  map.title = std::string("Gain over ") + kAxes[x_axis].symbol + " and " + kAxes[y_axis].symbol;
+  map.x_label = kAxes[x_axis].label;
+  map.y_label = kAxes[y_axis].label;
+  for (const double value : grid.axes[x_axis]) map.columns.push_back(Short(value));
+  for (const double value : grid.axes[y_axis]) map.rows.push_back(Short(value));
+  map.chosen_column = grid.chosen[x_axis];
+  map.chosen_row = grid.chosen[y_axis];
+  Html head = Element("th", {{"scope", "col"}}, kAxes[y_axis].symbol, " \\ ", kAxes[x_axis].symbol);
+  for (const std::string& column : map.columns) head << Element("th", {{"scope", "col"}}, column);
+  std::vector<Html> lines;
+  for (size_t row = 0; row < map.rows.size(); ++row) {
+    Html line = Element("th", {{"scope", "row"}}, map.rows[row]);
+    for (size_t column = 0; column < map.columns.size(); ++column) {
+      auto at = grid.chosen;
+      at[x_axis] = column;
+      at[y_axis] = row;
+      const double gain = grid.At(at) - grid.base_accuracy;
+      map.values.push_back(gain);
+      line << Element("td", {}, Points(gain));
+    }
+    lines.push_back(Element("tr", {}, line));
+  }
+  Html rows;
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line) rows << *line;
+  const std::string caption = std::string("at ") + kAxes[held].symbol + " = " +
+                              Short(grid.axes[held][grid.chosen[held]]) +
+                              "; the frame marks the choice";
+  return ChartFigure(map.title, caption,
+                     DrawHeatMap(map) << Details("These values as a table",
+                                                 Table(map.title, Element("tr", {}, head), rows)));
+}
+
+Html GainSentence(const Node& gain) {
+  return Html() << PointsData(gain.At("gain")) << " points (95\u202f% interval "
+                << PointsData(gain.At("low")) << " to " << PointsData(gain.At("high")) << ")";
+}
+
+}  // namespace
+
+void AddTuning(const Node& document, Page* page) {
+  for (const Node& warning : document.At("warnings").Items()) {
+    page->warnings.push_back(warning.Text());
+  }
+  if (page->title.empty()) page->title = "Which k, \u03c3 and T?";
+  const std::optional<TuningGrid> grid = ReadTuningGrid(document);
+  if (!grid) return;
+  const Node chosen = document.At("chosen");
+  Html lede;
+  lede << "Chosen on " << CountData(document.At("rows")) << " validation rows by the rule \u201c"
+       << Name(document.At("objective").Text()) << "\u201d: k = " << CountData(chosen.At("k"))
+       << ", \u03c3 = " << ShortData(chosen.At("sigma")) << ", T = "
+       << ShortData(chosen.At("temperature")) << ". ";
+  if (grid->classification) {
+    lede << "Gain on the rows it was chosen on, and so a little too good: "
+         << GainSentence(document.At("chosen_gain")) << ". ";
+    if (const std::optional<Node> honest = document.Find("cross_validated_gain")) {
+      lede << "With each fold judged by the others' choice: " << GainSentence(*honest) << ". ";
+    }
+  }
+  lede << "Each curve goes through the choice, the other two parameters held.";
+  Html figures;
+  for (size_t axis = 0; axis < kAxes.size(); ++axis) figures << CurveThroughChoice(*grid, axis);
+  Html maps;
+  if (grid->classification) {
+    maps << HeatFigure(*grid, 0, 1, 2) << HeatFigure(*grid, 2, 1, 0);
+  }
+  Html body = Element("p", {{"class", "lede"}}, lede);
+  body << Element("div", {{"class", "grid-3"}}, figures)
+       << Element("div", {{"class", "grid-2"}}, maps);
+  page->sections.push_back({"How k, \u03c3 and T were chosen", body});
+}
+
+}  // namespace resmem

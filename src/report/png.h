@@ -1,0 +1,21 @@
+// Thumbnails as PNG: 8 bits a sample, grey or RGB, one zlib stream, no filter.
+#ifndef RESMEM_REPORT_PNG_H_
+#define RESMEM_REPORT_PNG_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "resmem/report.h"
+
+namespace resmem {
+
+// kBadData where the pixels are not height x width x channels, or a side is over 4096.
+Result<std::vector<uint8_t>> EncodePng(const Thumbnail& image);
+
+// Whether the bytes begin with a PNG's signature and an image header of these sides.
+bool IsPng(std::span<const uint8_t> bytes, int64_t height, int64_t width);
+
+}  // namespace resmem
+
+#endif  // RESMEM_REPORT_PNG_H_

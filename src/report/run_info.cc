@@ -1,0 +1,76 @@
+#include <sys/sysinfo.h>
+
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+
+#include "resmem/report.h"
+#include "resmem/version.h"
+#include "support/parallel.h"
+
+namespace resmem {
+namespace {
+
+std::string ProcessorName() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    const size_t colon = line.find(':');
+    if (colon != std::string::npos && line.starts_with("model name")) {
+      const size_t begin = line.find_first_not_of(' ', colon + 1);
+      return begin == std::string::npos ? "" : line.substr(begin);
+    }
+  }
+  return "unknown";
+}
+
+int64_t MemoryBytes() {
+  struct sysinfo info = {};
+  return sysinfo(&info) == 0 ? static_cast<int64_t>(info.totalram) * info.mem_unit : 0;
+}
+
+std::string NowUtc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts = {};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+}  // namespace
+
+RunInfo DescribeRun(std::vector<std::string> command) {
+  RunInfo run;
+  run.command = std::move(command);
+  run.version = Version();
+  run.build = BuildDescription();
+  run.processor = ProcessorName();
+  run.cores = ResolveThreads(0);
+  run.memory_bytes = MemoryBytes();
+  run.simd = SimdName();
+  run.started = NowUtc();
+  return run;
+}
+
+MemoryInfo DescribeMemory(const std::string& path, const ResidualMemory& memory) {
+  const MemoryDescription& description = memory.description();
+  MemoryInfo info;
+  info.path = path;
+  info.rows = memory.rows();
+  info.dim = description.dim;
+  info.outputs = description.outputs;
+  info.segments = memory.segments();
+  info.bytes_on_disk = memory.bytes_on_disk();
+  info.key_type = KeyTypeName(description.key_type);
+  info.form = ResidualFormName(description.form);
+  info.parameters = description.parameters;
+  info.tuned = description.tuned;
+  info.cross_fitted = description.cross_fitted;
+  info.fingerprint = description.fingerprint;
+  info.tool_version = description.tool_version;
+  info.created = description.created;
+  return info;
+}
+
+}  // namespace resmem

@@ -1,0 +1,46 @@
+#include "report/document.h"
+
+namespace resmem {
+namespace {
+
+// One list a measure, in the order of the grid.
+Json PointsJson(const std::vector<TuningPoint>& points, bool classification) {
+  Json json = Json::object();
+  for (const TuningPoint& point : points) {
+    if (classification) {
+      json["fixed"].push_back(point.fixed);
+      json["harmed"].push_back(point.harmed);
+    } else {
+      json["loss"].push_back(Number(point.loss));
+    }
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string TuningJson(const Tuning& tuning, const RunInfo& run) {
+  Json document = StartDocument("tuning", run);
+  // Only classification counts right and wrong answers.
+  const bool classification = tuning.chosen_gain.total > 0 || tuning.rows == 0;
+  document["task"] = classification ? "classification" : "regression";
+  document["rows"] = tuning.rows;
+  document["objective"] = ObjectiveName(tuning.objective);
+  document["warnings"] = tuning.warnings;
+  document["grid"] = {{"k", tuning.grid.k},
+                      {"sigma", Numbers(tuning.grid.sigma)},
+                      {"temperature", Numbers(tuning.grid.temperature)}};
+  document["chosen"] = ToJson(tuning.chosen);
+  if (classification) document["chosen_gain"] = ToJson(tuning.chosen_gain);
+  if (tuning.cross_validated_gain) {
+    document["cross_validated_gain"] = ToJson(*tuning.cross_validated_gain);
+  }
+  document["calibrator"] = tuning.calibrator;
+  document["calibrator_temperature"] = Number(tuning.calibrator_temperature);
+  document["points"] = PointsJson(tuning.points, classification);
+  document["search_seconds"] = Number(tuning.search_seconds);
+  document["grid_seconds"] = Number(tuning.grid_seconds);
+  return WriteDocument(document);
+}
+
+}  // namespace resmem
