@@ -29,6 +29,7 @@ Json ToJson(const Calibration& calibration) {
   return {{"nll", Number(calibration.nll)},
           {"brier", Number(calibration.brier)},
           {"ece", Number(calibration.ece)},
+          {"floored", calibration.floored},
           {"bins", std::move(bins)}};
 }
 
@@ -70,9 +71,11 @@ Json ToJson(const Evaluation::Regression& regression) {
           {"knn_mse", Number(regression.knn_mse)},
           {"resmem_mse", Number(regression.resmem_mse)},
           {"base_r2", Number(regression.base_r2)},
+          {"knn_r2", Number(regression.knn_r2)},
           {"resmem_r2", Number(regression.resmem_r2)},
-          {"mse_reduction_low", Number(regression.mse_reduction.low)},
-          {"mse_reduction_high", Number(regression.mse_reduction.high)}};
+          {"mse_reduction", Number(regression.mse_reduction)},
+          {"low", Number(regression.interval.low)},
+          {"high", Number(regression.interval.high)}};
 }
 
 }  // namespace
@@ -83,6 +86,7 @@ std::string EvaluationJson(const Evaluation& evaluation, const RunInfo& run) {
   document["task"] = classification ? "classification" : "regression";
   document["rows"] = evaluation.rows;
   document["parameters"] = resmem::ToJson(evaluation.parameters);
+  document["leave_one_out"] = evaluation.leave_one_out;
   document["warnings"] = evaluation.warnings;
   if (classification) {
     Json methods = Json::array();
@@ -90,17 +94,18 @@ std::string EvaluationJson(const Evaluation& evaluation, const RunInfo& run) {
     document["methods"] = std::move(methods);
     document["gain"] = resmem::ToJson(evaluation.gain);
     document["calibration"] = {{"calibrator", evaluation.calibrator},
+                               {"temperature", Number(evaluation.calibrator_temperature)},
                                {"base", ToJson(evaluation.base_calibration)},
                                {"resmem", ToJson(evaluation.resmem_calibration)}};
     document["classes"] = ToJson(evaluation.classes);
     document["slices"] = ToJson(evaluation.slices);
     if (evaluation.coarse) document["coarse"] = ToJson(*evaluation.coarse);
     document["row_results"] = ToJson(evaluation.row_results);
+    document["mean_residual_mass"] = Number(evaluation.mean_residual_mass);
   } else if (evaluation.regression) {
     document["regression"] = ToJson(*evaluation.regression);
   }
-  document["mean_residual_mass"] = Number(evaluation.mean_residual_mass);
-  document["share_at_distance_zero"] = Number(evaluation.share_at_distance_zero);
+  document["rows_at_distance_zero"] = evaluation.rows_at_distance_zero;
   document["search_seconds"] = Number(evaluation.search_seconds);
   document["score_seconds"] = Number(evaluation.score_seconds);
   return WriteDocument(document);

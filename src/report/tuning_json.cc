@@ -21,22 +21,31 @@ Json PointsJson(const std::vector<TuningPoint>& points, bool classification) {
 
 std::string TuningJson(const Tuning& tuning, const RunInfo& run) {
   Json document = StartDocument("tuning", run);
-  // Only classification counts right and wrong answers.
-  const bool classification = tuning.chosen_gain.total > 0 || tuning.rows == 0;
+  const bool classification = tuning.task == Task::kClassification;
   document["task"] = classification ? "classification" : "regression";
   document["rows"] = tuning.rows;
   document["objective"] = ObjectiveName(tuning.objective);
+  document["fpr_limit"] = Number(tuning.fpr_limit);
   document["warnings"] = tuning.warnings;
   document["grid"] = {{"k", tuning.grid.k},
                       {"sigma", Numbers(tuning.grid.sigma)},
                       {"temperature", Numbers(tuning.grid.temperature)}};
   document["chosen"] = ToJson(tuning.chosen);
-  if (classification) document["chosen_gain"] = ToJson(tuning.chosen_gain);
-  if (tuning.cross_validated_gain) {
-    document["cross_validated_gain"] = ToJson(*tuning.cross_validated_gain);
+  if (classification) {
+    document["chosen_gain"] = ToJson(tuning.chosen_gain);
+    if (tuning.cross_validated_gain) {
+      document["cross_validated_gain"] = ToJson(*tuning.cross_validated_gain);
+    }
+    document["calibrator"] = tuning.calibrator;
+    document["calibrator_temperature"] = Number(tuning.calibrator_temperature);
+    document["calibrated_nll"] = Number(tuning.calibrated_nll);
+  } else {
+    document["base_loss"] = Number(tuning.base_loss);
+    document["chosen_loss"] = Number(tuning.chosen_loss);
+    if (tuning.cross_validated_loss) {
+      document["cross_validated_loss"] = Number(*tuning.cross_validated_loss);
+    }
   }
-  document["calibrator"] = tuning.calibrator;
-  document["calibrator_temperature"] = Number(tuning.calibrator_temperature);
   document["points"] = PointsJson(tuning.points, classification);
   document["search_seconds"] = Number(tuning.search_seconds);
   document["grid_seconds"] = Number(tuning.grid_seconds);

@@ -80,7 +80,7 @@ Html RegressionHeadline(const Node& regression) {
            << ShortData(regression.At("resmem_mse"));
   if (base > 0) sentence << ", " << Percent((resmem - base) / base, 1) << " of the base's";
   sentence << ".";
-  const Node low = regression.At("mse_reduction_low"), high = regression.At("mse_reduction_high");
+  const Node low = regression.At("low"), high = regression.At("high");
   Html note;
   note << "95\u202f% interval of the reduction " << ShortData(low) << " to " << ShortData(high);
   return Html() << Element("p", {{"class", "verdict"}}, Verdict(low.Number(), high.Number()))
@@ -94,12 +94,18 @@ Html RegressionHeadline(const Node& regression) {
 Html Setting(const Node& document) {
   const Node parameters = document.At("parameters");
   Html text;
-  text << "k = " << CountData(parameters.At("k")) << " neighbors, \u03c3 = "
-       << ShortData(parameters.At("sigma")) << ", T = " << ShortData(parameters.At("temperature"))
-       << ". Mean residual mass of the memory " << PercentData(document.At("mean_residual_mass"))
-       << " (0 where the base has memorised its training rows and nothing is left to add); "
-       << PercentData(document.At("share_at_distance_zero"))
-       << " of the rows judged lie at distance zero from a memorised one.";
+  text << "k = " << CountData(parameters.At("k"))
+       << " neighbors, \u03c3 = " << ShortData(parameters.At("sigma"))
+       << ", T = " << ShortData(parameters.At("temperature")) << ".";
+  if (document.At("leave_one_out").Flag()) {
+    text << " The rows judged are the memory's own, each without itself among its neighbors.";
+  }
+  if (const std::optional<Node> mass = document.Find("mean_residual_mass")) {
+    text << " Mean residual mass of the memory " << PercentData(*mass)
+         << " (0 where the base has memorised its training rows and nothing is left to add).";
+  }
+  const Node leaked = document.At("rows_at_distance_zero");
+  text << " " << CountData(leaked) << " of the rows judged lie at distance zero from a memorised one.";
   return Element("p", {{"class", "quiet"}}, text);
 }
 

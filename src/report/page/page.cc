@@ -46,7 +46,7 @@ std::string WritePage(const Page& page) {
               "<meta name=\"color-scheme\" content=\"light dark\">"
               "<meta name=\"referrer\" content=\"no-referrer\">")
        << Element("title", {}, page.title, " \u2013 ResMem")
-       << Html::Literal("<style>" RESMEM_REPORT_STYLE "</style>");
+       << OpenTag("style", {}) << Html::Literal(kStyle) << CloseTag("style");
   const Html body =
       Html() << Element("a", {{"class", "skip"}, {"href", "#main"}}, "Skip to the results")
              << Element("header", {}, Element("p", {{"class", "brand"}}, "ResMem report"),

@@ -24,30 +24,30 @@ bool SpansOctaves(const std::vector<double>& values) {
 }
 
 Html CurveThroughChoice(const TuningGrid& grid, size_t axis) {
+  const std::vector<double>& values = grid.axes[axis];
   Figure figure;
-  figure.title = std::string("Accuracy against ") + kAxes[axis].symbol;
-  figure.x = {kAxes[axis].label, SpansOctaves(grid.axes[axis]), false};
+  figure.title =
+      (grid.classification ? "Accuracy against " : "Error against ") + std::string(kAxes[axis].symbol);
+  figure.x = {kAxes[axis].label, SpansOctaves(values), false};
   figure.y = {grid.measure, false, grid.classification};
-  Curve curve{grid.classification ? "ResMem" : "ResMem, mean squared error", false, {}};
-  for (size_t i = 0; i < grid.axes[axis].size(); ++i) {
+  Curve curve{"ResMem", false, {}};
+  Html rows;
+  for (size_t i = 0; i < values.size(); ++i) {
     auto at = grid.chosen;
     at[axis] = i;
-    curve.points.push_back({grid.axes[axis][i], grid.At(at), {}});
-  }
-  figure.curves.push_back(curve);
-  if (grid.classification) {
-    figure.curves.push_back({"base model",
-                             true,
-                             {{grid.axes[axis].front(), grid.base_accuracy, {}},
-                              {grid.axes[axis].back(), grid.base_accuracy, {}}}});
-  } else {
-    figure.title = std::string("Error against ") + kAxes[axis].symbol;
+    const double value = grid.At(at);
+    curve.points.push_back({values[i], value, {}});
+    rows << TableRow(Html() << Short(values[i]), grid.classification ? Percent(value) : Short(value));
   }
   const CurvePoint mark = curve.points[grid.chosen[axis]];
+  figure.curves.push_back(std::move(curve));
+  figure.curves.push_back(
+      {"base model", true, {{values.front(), grid.base, {}}, {values.back(), grid.base, {}}}});
   return ChartFigure(
       figure.title, "",
-      DrawLineChart(figure, mark,
-                    std::string(kAxes[axis].symbol) + " = " + Short(mark.x)));
+      DrawLineChart(figure, mark, std::string(kAxes[axis].symbol) + " = " + Short(mark.x))
+          << Details("These values as a table",
+                     Table(figure.title, Heading({kAxes[axis].symbol, grid.measure}), rows)));
 }
 
 Html HeatFigure(const TuningGrid& grid, size_t x_axis, size_t y_axis, size_t held) {
@@ -68,7 +68,7 @@ Html HeatFigure(const TuningGrid& grid, size_t x_axis, size_t y_axis, size_t hel
       auto at = grid.chosen;
       at[x_axis] = column;
       at[y_axis] = row;
-      const double gain = grid.At(at) - grid.base_accuracy;
+      const double gain = grid.At(at) - grid.base;
       map.values.push_back(gain);
       line << Element("td", {}, Points(gain));
     }
@@ -78,7 +78,8 @@ Html HeatFigure(const TuningGrid& grid, size_t x_axis, size_t y_axis, size_t hel
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) rows << *line;
   const std::string caption = std::string("at ") + kAxes[held].symbol + " = " +
                               Short(grid.axes[held][grid.chosen[held]]) +
-                              "; the frame marks the choice";
+                              (grid.base_chosen ? "; the frame marks the best point"
+                                                : "; the frame marks the choice");
   return ChartFigure(map.title, caption,
                      DrawHeatMap(map) << Details("These values as a table",
                                                  Table(map.title, Element("tr", {}, head), rows)));
@@ -87,6 +88,35 @@ Html HeatFigure(const TuningGrid& grid, size_t x_axis, size_t y_axis, size_t hel
 Html GainSentence(const Node& gain) {
   return Html() << PointsData(gain.At("gain")) << " points (95\u202f% interval "
                 << PointsData(gain.At("low")) << " to " << PointsData(gain.At("high")) << ")";
+}
+
+Html Choice(const Node& document, const TuningGrid& grid) {
+  const Node chosen = document.At("chosen");
+  Html text;
+  text << "On " << CountData(document.At("rows")) << " validation rows, by the rule \u201c"
+       << Name(document.At("objective").Text()) << "\u201d, over "
+       << Grouped(static_cast<int64_t>(grid.values.size())) << " combinations: ";
+  if (grid.base_chosen) {
+    text << "no combination is better than the base alone, so k = "
+         << CountData(chosen.At("k")) << ". The curves go through the best point.";
+    return text;
+  }
+  text << "k = " << CountData(chosen.At("k")) << ", \u03c3 = " << ShortData(chosen.At("sigma"))
+       << ", T = " << ShortData(chosen.At("temperature")) << ". ";
+  if (grid.classification) {
+    text << "Gain on the rows it was chosen on, and so a little too good: "
+         << GainSentence(document.At("chosen_gain")) << ". ";
+    if (const std::optional<Node> honest = document.Find("cross_validated_gain")) {
+      text << "With each fold judged by the others' choice: " << GainSentence(*honest) << ". ";
+    }
+  } else {
+    text << "Mean squared error " << ShortData(document.At("chosen_loss")) << ", of the base alone "
+         << ShortData(document.At("base_loss")) << ". ";
+    if (const std::optional<Node> honest = document.Find("cross_validated_loss")) {
+      text << "With each fold judged by the others' choice: " << ShortData(*honest) << ". ";
+    }
+  }
+  return text << "Each curve goes through the choice, the other two parameters held.";
 }
 
 }  // namespace
@@ -98,27 +128,13 @@ void AddTuning(const Node& document, Page* page) {
   if (page->title.empty()) page->title = "Which k, \u03c3 and T?";
   const std::optional<TuningGrid> grid = ReadTuningGrid(document);
   if (!grid) return;
-  const Node chosen = document.At("chosen");
-  Html lede;
-  lede << "Chosen on " << CountData(document.At("rows")) << " validation rows by the rule \u201c"
-       << Name(document.At("objective").Text()) << "\u201d: k = " << CountData(chosen.At("k"))
-       << ", \u03c3 = " << ShortData(chosen.At("sigma")) << ", T = "
-       << ShortData(chosen.At("temperature")) << ". ";
-  if (grid->classification) {
-    lede << "Gain on the rows it was chosen on, and so a little too good: "
-         << GainSentence(document.At("chosen_gain")) << ". ";
-    if (const std::optional<Node> honest = document.Find("cross_validated_gain")) {
-      lede << "With each fold judged by the others' choice: " << GainSentence(*honest) << ". ";
-    }
-  }
-  lede << "Each curve goes through the choice, the other two parameters held.";
+  Html body = Element("p", {{"class", "lede"}}, Choice(document, *grid));
   Html figures;
   for (size_t axis = 0; axis < kAxes.size(); ++axis) figures << CurveThroughChoice(*grid, axis);
   Html maps;
   if (grid->classification) {
     maps << HeatFigure(*grid, 0, 1, 2) << HeatFigure(*grid, 2, 1, 0);
   }
-  Html body = Element("p", {{"class", "lede"}}, lede);
   body << Element("div", {{"class", "grid-3"}}, figures)
        << Element("div", {{"class", "grid-2"}}, maps);
   page->sections.push_back({"How k, \u03c3 and T were chosen", body});

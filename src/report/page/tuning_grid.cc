@@ -1,35 +1,21 @@
 #include "report/page/tuning_grid.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace resmem {
 namespace {
 
 constexpr size_t kLongestAxis = 1000;
+constexpr std::array<const char*, 3> kNames = {"k", "sigma", "temperature"};
 
-// An axis as the document gives it, and the order that sorts it.
-struct RawAxis {
+std::optional<std::vector<double>> ReadAxis(const Node& node) {
   std::vector<double> values;
-  std::vector<size_t> order;
-};
-
-std::optional<RawAxis> ReadAxis(const Node& node) {
-  RawAxis axis;
-  for (const Node& item : node.Items()) axis.values.push_back(item.Number());
-  axis.order.resize(axis.values.size());
-  std::iota(axis.order.begin(), axis.order.end(), size_t{0});
-  std::sort(axis.order.begin(), axis.order.end(),
-            [&](size_t a, size_t b) { return axis.values[a] < axis.values[b]; });
-  const bool repeated = std::adjacent_find(axis.order.begin(), axis.order.end(),
-                                           [&](size_t a, size_t b) {
-                                             return axis.values[a] == axis.values[b];
-                                           }) != axis.order.end();
-  if (axis.values.empty() || axis.values.size() > kLongestAxis || repeated) {
-    node.Fail("a list of 1 to 1000 different numbers");
-    return std::nullopt;
-  }
-  return axis;
+  for (const Node& item : node.Items()) values.push_back(item.Number());
+  const bool ascending = std::adjacent_find(values.begin(), values.end(),
+                                            std::greater_equal<double>()) == values.end();
+  if (!values.empty() && values.size() <= kLongestAxis && ascending) return values;
+  node.Fail("a list of 1 to 1000 numbers, each larger than the one before");
+  return std::nullopt;
 }
 
 std::optional<std::vector<double>> ReadPoints(const Node& list, size_t points) {
@@ -40,66 +26,77 @@ std::optional<std::vector<double>> ReadPoints(const Node& list, size_t points) {
   return std::nullopt;
 }
 
-// What was measured at each point, in the document's order; nothing where that is wrong.
-std::optional<std::vector<double>> ReadMeasure(const Node& document, size_t points,
-                                               TuningGrid* grid) {
-  const Node measured = document.At("points");
-  grid->classification = document.At("task").Text() == "classification";
-  if (!grid->classification) {
-    grid->measure = "mean squared error";
-    return ReadPoints(measured.At("loss"), points);
-  }
+bool ReadLoss(const Node& document, size_t points, TuningGrid* grid) {
+  grid->measure = "mean squared error";
+  grid->base = document.At("base_loss").Number();
+  const std::optional<std::vector<double>> loss =
+      ReadPoints(document.At("points").At("loss"), points);
+  if (loss) grid->values = *loss;
+  return loss.has_value();
+}
+
+bool ReadAccuracy(const Node& document, size_t points, TuningGrid* grid) {
   grid->measure = "accuracy";
   const Node gain = document.At("chosen_gain");
   const int64_t rows = document.At("rows").Count();
   if (gain.At("total").Count() != rows || rows == 0) {
     gain.At("total").Fail("the number of rows, and not 0");
-    return std::nullopt;
+    return false;
   }
   const double total = static_cast<double>(rows);
-  grid->base_accuracy =
+  grid->base =
       static_cast<double>(gain.At("both_right").Count() + gain.At("harmed").Count()) / total;
-  std::optional<std::vector<double>> fixed = ReadPoints(measured.At("fixed"), points);
+  const Node measured = document.At("points");
+  const std::optional<std::vector<double>> fixed = ReadPoints(measured.At("fixed"), points);
   const std::optional<std::vector<double>> harmed = ReadPoints(measured.At("harmed"), points);
-  if (!fixed || !harmed) return std::nullopt;
+  if (!fixed || !harmed) return false;
   for (size_t i = 0; i < points; ++i) {
-    (*fixed)[i] = grid->base_accuracy + ((*fixed)[i] - (*harmed)[i]) / total;
+    grid->values.push_back(grid->base + ((*fixed)[i] - (*harmed)[i]) / total);
   }
-  return fixed;
+  return true;
+}
+
+// The best point, the first among equals.
+std::array<size_t, 3> BestPoint(const TuningGrid& grid) {
+  const auto best = grid.classification
+                        ? std::max_element(grid.values.begin(), grid.values.end())
+                        : std::min_element(grid.values.begin(), grid.values.end());
+  const auto at = static_cast<size_t>(best - grid.values.begin());
+  const size_t k = grid.axes[0].size(), sigma = grid.axes[1].size();
+  return {at % k, at / k % sigma, at / k / sigma};
 }
 
 }  // namespace
 
 std::optional<TuningGrid> ReadTuningGrid(const Node& document) {
-  static constexpr std::array<const char*, 3> kNames = {"k", "sigma", "temperature"};
   TuningGrid grid;
-  std::array<RawAxis, 3> raw;
   size_t points = 1;
   for (size_t axis = 0; axis < kNames.size(); ++axis) {
-    const std::optional<RawAxis> read = ReadAxis(document.At("grid").At(kNames[axis]));
-    if (!read) return std::nullopt;
-    raw[axis] = *read;
-    points *= read->values.size();
-    for (const size_t i : read->order) grid.axes[axis].push_back(read->values[i]);
-    const Node chosen = document.At("chosen").At(kNames[axis]);
-    const auto found =
-        std::find(grid.axes[axis].begin(), grid.axes[axis].end(), chosen.Number());
-    if (found == grid.axes[axis].end()) {
-      chosen.Fail("one of the grid's values");
+    const std::optional<std::vector<double>> values =
+        ReadAxis(document.At("grid").At(kNames[axis]));
+    if (!values) return std::nullopt;
+    grid.axes[axis] = *values;
+    points *= values->size();
+  }
+  grid.classification = document.At("task").Text() == "classification";
+  const bool read = grid.classification ? ReadAccuracy(document, points, &grid)
+                                        : ReadLoss(document, points, &grid);
+  if (!read) return std::nullopt;
+  const Node chosen = document.At("chosen");
+  grid.base_chosen = chosen.At("k").Count() == 0;
+  if (grid.base_chosen) {
+    grid.chosen = BestPoint(grid);
+    return grid;
+  }
+  for (size_t axis = 0; axis < kNames.size(); ++axis) {
+    const std::vector<double>& values = grid.axes[axis];
+    const Node value = chosen.At(kNames[axis]);
+    const auto found = std::find(values.begin(), values.end(), value.Number());
+    if (found == values.end()) {
+      value.Fail("one of the grid's values");
       return std::nullopt;
     }
-    grid.chosen[axis] = static_cast<size_t>(found - grid.axes[axis].begin());
-  }
-  const std::optional<std::vector<double>> measured = ReadMeasure(document, points, &grid);
-  if (!measured) return std::nullopt;
-  grid.values.reserve(points);
-  for (const size_t t : raw[2].order) {
-    for (const size_t s : raw[1].order) {
-      for (const size_t k : raw[0].order) {
-        grid.values.push_back(
-            (*measured)[k + raw[0].values.size() * (s + raw[1].values.size() * t)]);
-      }
-    }
+    grid.chosen[axis] = static_cast<size_t>(found - values.begin());
   }
   return grid;
 }

@@ -13,11 +13,13 @@ namespace resmem {
 
 struct TuningGrid {
   std::array<std::vector<double>, 3> axes;  // k, sigma, temperature; ascending
-  std::array<size_t, 3> chosen = {};        // indices
+  // Indices of the choice; where that is the base alone (k = 0), of the best point.
+  std::array<size_t, 3> chosen = {};
+  bool base_chosen = false;
   std::vector<double> values;               // k fastest; accuracy, or mean squared error
   std::string measure;                      // what the values are
   bool classification = true;
-  double base_accuracy = 0;
+  double base = 0;  // the base alone, in the same measure
 
   double At(const std::array<size_t, 3>& at) const {
     return values[at[0] + axes[0].size() * (at[1] + axes[1].size() * at[2])];

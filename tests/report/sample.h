@@ -1,0 +1,30 @@
+// Results as a run would give them, made up and seeded: for tests of documents and pages.
+// One class, one slice and one source are named as an attacker would name them.
+#ifndef RESMEM_TESTS_REPORT_SAMPLE_H_
+#define RESMEM_TESTS_REPORT_SAMPLE_H_
+
+#include <string>
+#include <vector>
+
+#include "resmem/report.h"
+
+namespace resmem::sample {
+
+inline const char kHostileName[] = "<script>alert(1)</script>\"'&";
+
+std::vector<std::string> ClassNames();
+RunInfo Run();
+Evaluation Classification();
+Evaluation Regression();
+Tuning ClassificationTuning();
+Tuning RegressionTuning();
+std::vector<Example> ImageExamples();
+std::vector<Example> TextExamples();
+std::vector<Figure> Figures();
+
+// All of the above as one document.
+std::string Combined();
+
+}  // namespace resmem::sample
+
+#endif  // RESMEM_TESTS_REPORT_SAMPLE_H_
