@@ -1,9 +1,9 @@
 // Results for machines and for people: JSON documents whose every field docs/json.md
 // explains, and one self-contained HTML page made from them (docs/reports.md).
 //
-// A document carries "schema" ("resmem.evaluation.v1", ...).  Numbers round-trip: a double or
-// float read back is the same bits; a value that is not finite is written as null.  The page
-// needs no network and no script; every text that comes from data is escaped.
+// A document is one line of JSON and carries "schema" ("resmem.evaluation.v1", ...).  Numbers
+// round-trip: a double or float read back is the same bits; a value that is not finite is written
+// as null.  The page needs no network and no script; every text that comes from data is escaped.
 //
 // All functions are free of shared state and may be called from any thread.
 #ifndef RESMEM_REPORT_H_
@@ -42,7 +42,7 @@ struct MemoryInfo {
 };
 
 struct RunInfo {
-  std::vector<std::string> command;       // as typed, one argument each
+  std::vector<std::string> command;  // as typed, one argument each
   std::string version, build;
   std::string processor;                  // model name
   int64_t cores = 0;                      // this process may use
@@ -57,6 +57,7 @@ struct RunInfo {
 
 // A RunInfo with everything that the machine and this library know; `started` is now.
 RunInfo DescribeRun(std::vector<std::string> command);
+// A file, a file's member ("train.npz:logits"; the whole file is described) or a folder.
 Result<InputFile> DescribeInput(const std::string& path);
 MemoryInfo DescribeMemory(const std::string& path, const ResidualMemory& memory);
 
@@ -83,12 +84,12 @@ Result<Thumbnail> ReadThumbnail(const Array& images, const ImageLayout& layout, 
 
 // One query with its exact ledger.  Image and text may both be empty: then numbers speak alone.
 struct Example {
-  int64_t row = 0;     // among the rows evaluated
+  int64_t row = 0;  // among the rows evaluated
   int32_t truth = -1;
-  double change = 0;   // of the true class's score: ResMem - base
+  double change = 0;  // of the true class's score: ResMem - base
   Explanation explanation;
   Thumbnail image;
-  std::string text;    // a token context, a sentence
+  std::string text;                         // a token context, a sentence
   std::vector<Thumbnail> neighbor_images;   // empty, or one for each line of the explanation
   std::vector<std::string> neighbor_texts;  // likewise
 };
@@ -100,12 +101,17 @@ enum class ExampleRule {
 const char* ExampleRuleName(ExampleRule rule);  // "largest-change", "random"
 
 struct ExampleOptions {
-  PredictOptions predict;
+  std::optional<Parameters> parameters;  // none: the memory's own
   ExampleRule rule = ExampleRule::kLargestChange;
-  int64_t count = 6;         // of each kind, fixed and harmed
-  uint64_t seed = 0;         // kRandom
-  bool leave_one_out = false;  // the rows are those of the memory, by id
+  int64_t count = 6;           // of each kind, fixed and harmed
+  uint64_t seed = 0;           // kRandom
+  bool leave_one_out = false;  // the rows are those of the memory; see EvaluationOptions
+  std::optional<Role> only;    // likewise
+  int threads = 0;
+  Progress* progress = nullptr;
 };
+// The rule as a sentence, for ExamplesJson().
+std::string DescribeRule(const ExampleOptions& options);
 
 // The fixed cases first, then the harmed; each kind in the rule's order, ties by row.
 Result<std::vector<Example>> ChooseExamples(const Predictor& predictor, const RowSource& rows,

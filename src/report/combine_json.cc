@@ -13,8 +13,9 @@ Result<std::string> CombineJson(std::string_view title, std::span<const std::str
                       checked["schema"].is_string() &&
                       checked["schema"].get<std::string>().starts_with("resmem.");
     if (!ours) {
-      return Status(ErrorCode::kBadData, Text("document ", i + 1, " of ", documents.size(),
-                                              " has no \"schema\" of ours; docs/json.md lists them"));
+      return Status(ErrorCode::kBadData,
+                    Text("document ", i + 1, " of ", documents.size(),
+                         " has no \"schema\" of ours; docs/json.md lists them"));
     }
     parts.push_back(Json::parse(documents[i]));
   }

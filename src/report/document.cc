@@ -6,7 +6,9 @@
 
 namespace resmem {
 
-Json Number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json Number(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
 
 Json Number(float value) {
   if (!std::isfinite(value)) return nullptr;
@@ -93,7 +95,7 @@ Json StartDocument(std::string_view kind, const RunInfo& run) {
 }
 
 std::string WriteDocument(const Json& document) {
-  return document.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace resmem

@@ -27,7 +27,7 @@ Json ToJson(const RunInfo& run);
 
 // {"schema": "resmem.<kind>.v1", "run": ...}
 Json StartDocument(std::string_view kind, const RunInfo& run);
-// One line.  Bytes that are not UTF-8 become U+FFFD.
+// One line without its end.  Bytes that are not UTF-8 become U+FFFD.
 std::string WriteDocument(const Json& document);
 
 }  // namespace resmem

@@ -107,9 +107,8 @@ std::string ExplanationJson(const Explanation& explanation,
   Json document = StartDocument("explanation", run);
   document["class_names"] = std::vector<std::string>(class_names.begin(), class_names.end());
   document["ledger"] = LedgerJson(
-      explanation,
-      ChooseOutputs(explanation, {explanation.base_prediction, explanation.prediction},
-                    kOutputsOfExplanation));
+      explanation, ChooseOutputs(explanation, {explanation.base_prediction, explanation.prediction},
+                                 kOutputsOfExplanation));
   return WriteDocument(document);
 }
 

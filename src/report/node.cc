@@ -40,9 +40,9 @@ const nlohmann::json& Null() {
 
 Result<nlohmann::json> ParseJson(std::string_view text) {
   if (text.size() > kLargestDocument) {
-    return Status(ErrorCode::kBadData, Text("the document has ", text.size(),
-                                            " bytes; a report is made from at most ",
-                                            kLargestDocument, ": give fewer rows or examples"));
+    return Status(ErrorCode::kBadData,
+                  Text("the document has ", text.size(), " bytes; a report is made from at most ",
+                       kLargestDocument, ": give fewer rows or examples"));
   }
   if (NestedTooDeep(text)) {
     return Status(ErrorCode::kBadData,
@@ -82,9 +82,9 @@ void Node::Fail(std::string_view allowed) const {
   constexpr size_t kShown = 40;
   std::string found = value_->dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   if (found.size() > kShown) found = found.substr(0, kShown) + "...";
-  *problem_ = Status(ErrorCode::kBadData,
-                     resmem::Text("field ", path_.empty() ? "/" : path_, " is ", found, ", but must be ",
-                          allowed, "; docs/json.md describes every field"));
+  *problem_ = Status(ErrorCode::kBadData, resmem::Text("field ", path_.empty() ? "/" : path_,
+                                                       " is ", found, ", but must be ", allowed,
+                                                       "; docs/json.md describes every field"));
 }
 
 Node Node::At(std::string_view name) const {
@@ -95,8 +95,9 @@ Node Node::At(std::string_view name) const {
   const auto found = value_->find(name);
   if (found == value_->end()) {
     if (problem_->ok()) {
-      *problem_ = Status(ErrorCode::kBadData, resmem::Text("field ", path_, "/", name,
-                                                   " is missing; docs/json.md describes it"));
+      *problem_ = Status(
+          ErrorCode::kBadData,
+          resmem::Text("field ", path_, "/", name, " is missing; docs/json.md describes it"));
     }
     return Child(Null(), name);
   }
@@ -183,6 +184,8 @@ bool Node::Flag() const {
   return false;
 }
 
-std::string Node::Exact() const { return value_->is_number() ? value_->dump() : ""; }
+std::string Node::Exact() const {
+  return value_->is_number() ? value_->dump() : "";
+}
 
 }  // namespace resmem

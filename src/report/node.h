@@ -27,16 +27,16 @@ class Node {
 
   const std::string& path() const { return path_; }
 
-  Node At(std::string_view name) const;                   // must be there
-  std::optional<Node> Find(std::string_view name) const;  // nothing where absent or null
-  std::vector<Node> Items() const;                        // of an array
+  Node At(std::string_view name) const;                       // must be there
+  std::optional<Node> Find(std::string_view name) const;      // nothing where absent or null
+  std::vector<Node> Items() const;                            // of an array
   std::vector<std::pair<std::string, Node>> Members() const;  // of an object
 
-  double Number() const;        // finite
-  double NumberOrNan() const;   // null is NaN
-  double Share() const;         // 0 .. 1
+  double Number() const;       // finite
+  double NumberOrNan() const;  // null is NaN
+  double Share() const;        // 0 .. 1
   int64_t Integer() const;
-  int64_t Count() const;        // an integer >= 0
+  int64_t Count() const;  // an integer >= 0
   std::string Text() const;
   bool Flag() const;
   // The number as it stands in the document, to be shown beside its rounded form.

@@ -51,11 +51,17 @@ std::string Percent(double share, int decimals) {
   return Fixed(share * 100, decimals).append(kThinSpace).append("%");
 }
 
-std::string Points(double share) { return Signed(share * 100, 2); }
+std::string Points(double share) {
+  return Signed(share * 100, 2);
+}
 
-std::string Short(double value) { return WithMinus(Print("%.*g", 4, value)); }
+std::string Short(double value) {
+  return WithMinus(Print("%.*g", 4, value));
+}
 
-std::string PValue(double p) { return p < 0.0001 ? "< 0.0001" : Print("%.*g", 2, p); }
+std::string PValue(double p) {
+  return p < 0.0001 ? "< 0.0001" : Print("%.*g", 2, p);
+}
 
 std::string Bytes(int64_t bytes) {
   static constexpr std::array<const char*, 5> kUnits = {"bytes", "kB", "MB", "GB", "TB"};

@@ -29,8 +29,8 @@ void AppendChunk(std::string_view type, std::span<const uint8_t> data, std::vect
   const size_t checked_from = out->size();
   out->insert(out->end(), type.begin(), type.end());
   out->insert(out->end(), data.begin(), data.end());
-  const uLong checksum = crc32(0, out->data() + checked_from,
-                               static_cast<uInt>(out->size() - checked_from));
+  const uLong checksum =
+      crc32(0, out->data() + checked_from, static_cast<uInt>(out->size() - checked_from));
   AppendBigEndian(static_cast<uint32_t>(checksum), out);
 }
 

@@ -1,7 +1,6 @@
 #include <sys/sysinfo.h>
 
 #include <ctime>
-#include <filesystem>
 #include <fstream>
 
 #include "resmem/report.h"

@@ -104,8 +104,8 @@ Evaluation Classification() {
                         MakeMethod(Method::kKnn, 0, 498, 433, kBase, kTotal)};
   for (int i = 0; i <= 10; ++i) {
     const int64_t fixed = 39 * i, harmed = 2 * i * i + 5 * i;
-    evaluation.methods.push_back(MakeMethod(Method::kKnnLm, static_cast<float>(i) / 10.0f, fixed,
-                                            harmed, kBase, kTotal));
+    evaluation.methods.push_back(
+        MakeMethod(Method::kKnnLm, static_cast<float>(i) / 10.0f, fixed, harmed, kBase, kTotal));
   }
   evaluation.methods.push_back(MakeMethod(Method::kResMem, 0, 412, 201, kBase, kTotal));
   evaluation.gain = evaluation.methods.back().against_base;
@@ -155,8 +155,7 @@ Tuning ClassificationTuning() {
         if (safe_fixed - harmed > best) {
           best = safe_fixed - harmed;
           tuning.chosen = tuning.points.back().parameters;
-          tuning.chosen_gain =
-              MakePairedGain(safe_fixed, harmed, 4200 - harmed, 800 - safe_fixed);
+          tuning.chosen_gain = MakePairedGain(safe_fixed, harmed, 4200 - harmed, 800 - safe_fixed);
         }
       }
     }

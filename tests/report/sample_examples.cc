@@ -15,7 +15,8 @@ Thumbnail Draw(int32_t label, uint64_t seed) {
   image.channels = label % 2 == 0 ? 1 : 3;
   for (int64_t y = 0; y < image.height; ++y) {
     for (int64_t x = 0; x < image.width; ++x) {
-      const double distance = std::hypot(static_cast<double>(x) - 13.5, static_cast<double>(y) - 13.5);
+      const double distance =
+          std::hypot(static_cast<double>(x) - 13.5, static_cast<double>(y) - 13.5);
       const double shade = distance < 3 + label ? 220 - 12 * label : 25;
       for (int64_t channel = 0; channel < image.channels; ++channel) {
         const double noise = 30 * random.Uniform() + 20 * static_cast<double>(channel);
@@ -33,7 +34,8 @@ Explanation MakeExplanation(int32_t truth, int32_t other, bool fixed, int64_t k,
   Explanation explanation;
   explanation.base.assign(kClasses, 0.01);
   explanation.base[static_cast<size_t>(truth)] = fixed ? 0.38 : 0.51;
-  explanation.base[static_cast<size_t>(other)] = 1 - 0.08 - explanation.base[static_cast<size_t>(truth)];
+  explanation.base[static_cast<size_t>(other)] =
+      1 - 0.08 - explanation.base[static_cast<size_t>(truth)];
   std::vector<double> sum = explanation.base;
   double weights = 0;
   for (int64_t i = 0; i < k; ++i) weights += std::exp(-0.1 * static_cast<double>(i));

@@ -22,8 +22,7 @@ int main(int argc, char** argv) {
       {"tuning", TuningJson(sample::ClassificationTuning(), run)},
       {"regression_tuning", TuningJson(sample::RegressionTuning(), run)},
       {"texts", ExamplesJson(sample::TextExamples(), "the first.", names, run)},
-      {"explanation",
-       ExplanationJson(sample::ImageExamples().front().explanation, names, run)},
+      {"explanation", ExplanationJson(sample::ImageExamples().front().explanation, names, run)},
       {"figures", FiguresJson("Figures", sample::Figures(), run)},
       {"memory", MemoryJson(*run.memory, run)}};
   for (const auto& [name, json] : documents) {

@@ -9,7 +9,7 @@
 namespace resmem {
 namespace {
 
-constexpr double kLeft = 52, kTop = 8, kWidth = 336, kHeight = 220;
+constexpr double kLeft = 52, kTop = 8, kWidth = 278, kHeight = 200;
 // A cell that differs from zero at all is told from the background.
 constexpr double kPalest = 0.06;
 
@@ -18,7 +18,9 @@ double Opacity(double value, double largest) {
   return kPalest + (1 - kPalest) * std::min(1.0, std::abs(value) / largest);
 }
 
-const char* Style(double value) { return value < 0 ? "harmed" : "fixed"; }
+const char* Style(double value) {
+  return value < 0 ? "harmed" : "fixed";
+}
 
 Html ColorKey(double lowest, double highest, double largest) {
   constexpr int kSteps = 9;
@@ -57,7 +59,7 @@ Html DrawHeatMap(const HeatMap& map) {
   const size_t every_column = (map.columns.size() + 9) / 10, every_row = (map.rows.size() + 9) / 10;
   for (size_t column = 0; column < map.columns.size(); column += every_column) {
     labels << SvgText(left(column) + cell_width / 2, kTop + kHeight + 15, "tick middle",
-                   map.columns[column]);
+                      map.columns[column]);
   }
   for (size_t row = 0; row < map.rows.size(); row += every_row) {
     labels << SvgText(kLeft - 6, top(row) + cell_height / 2 + 3.5, "tick end", map.rows[row]);
@@ -72,7 +74,7 @@ Html DrawHeatMap(const HeatMap& map) {
                 << Element("p", {{"class", "axis-title"}}, map.y_label)
                 << Element("svg",
                            {{"class", "plot"},
-                            {"viewBox", "0 0 400 270"},
+                            {"viewBox", "0 0 340 250"},
                             {"role", "img"},
                             {"aria-label", description}},
                            cells, frame, chosen, labels);

@@ -12,8 +12,8 @@
 namespace resmem {
 namespace {
 
-constexpr double kWidth = 400, kHeight = 250;
-constexpr double kLeft = 52, kRight = 388, kTop = 10, kBottom = 206;
+constexpr double kWidth = 340, kHeight = 236;
+constexpr double kLeft = 52, kRight = 330, kTop = 10, kBottom = 192;
 constexpr size_t kStyles = 6;  // of curves in style.css
 constexpr size_t kMostMarkers = 30;
 
@@ -48,12 +48,15 @@ Html Axes(const Figure& figure, const Scale& x, const Scale& y) {
 // A different outline for each style: circle, square, triangle, diamond, cross, plus.
 Html Marker(size_t style, double x, double y) {
   static constexpr std::array<std::string_view, kStyles> kOutlines = {
-      "m-3,0a3,3 0 1,0 6,0a3,3 0 1,0 -6,0z", "m-2.7,-2.7h5.4v5.4h-5.4z", "m0,-3.6l3.4,6h-6.8z",
-      "m0,-3.8l3.8,3.8l-3.8,3.8l-3.8,-3.8z", "m-2.6,-2.6l5.2,5.2m0,-5.2l-5.2,5.2",
+      "m-3,0a3,3 0 1,0 6,0a3,3 0 1,0 -6,0z",
+      "m-2.7,-2.7h5.4v5.4h-5.4z",
+      "m0,-3.6l3.4,6h-6.8z",
+      "m0,-3.8l3.8,3.8l-3.8,3.8l-3.8,-3.8z",
+      "m-2.6,-2.6l5.2,5.2m0,-5.2l-5.2,5.2",
       "m-3.4,0h6.8m-3.4,-3.4v6.8"};
-  return Element("path", {{"class", "marker"},
-                          {"d", "M" + Coordinate(x) + "," + Coordinate(y) +
-                                    std::string(kOutlines[style])}});
+  return Element(
+      "path", {{"class", "marker"},
+               {"d", "M" + Coordinate(x) + "," + Coordinate(y) + std::string(kOutlines[style])}});
 }
 
 Html DrawCurve(const Curve& curve, size_t style, const Scale& x, const Scale& y) {
@@ -137,15 +140,15 @@ Html DrawLineChart(const Figure& figure, const std::optional<CurvePoint>& mark,
     const double px = x(mark->x), py = y(mark->y);
     const bool at_right = px > (kLeft + kRight) / 2;
     svg << SvgLine(px, kBottom, px, py + 6, "chosen")
-        << Element("circle", {{"class", "chosen"},
-                              {"cx", Coordinate(px)},
-                              {"cy", Coordinate(py)},
-                              {"r", "6"}})
-        << SvgText(px + (at_right ? -6 : 6), kBottom - 6, at_right ? "note end" : "note", mark_name);
+        << Element(
+               "circle",
+               {{"class", "chosen"}, {"cx", Coordinate(px)}, {"cy", Coordinate(py)}, {"r", "6"}})
+        << SvgText(px + (at_right ? -6 : 6), kBottom - 6, at_right ? "note end" : "note",
+                   mark_name);
   }
   svg << CloseTag("svg");
-  return Html() << Legend(figure, styles)
-                << Element("p", {{"class", "axis-title"}}, figure.y.label) << svg;
+  return Html() << Legend(figure, styles) << Element("p", {{"class", "axis-title"}}, figure.y.label)
+                << svg;
 }
 
 }  // namespace resmem

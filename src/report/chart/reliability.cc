@@ -7,22 +7,26 @@
 namespace resmem {
 namespace {
 
-constexpr double kLeft = 44, kRight = 388, kTop = 10, kBottom = 260;
-constexpr double kCountsTop = 272, kCountsBottom = 302;
+constexpr double kLeft = 44, kRight = 330, kTop = 10, kBottom = 216;
+constexpr double kCountsTop = 226, kCountsBottom = 252;
 
-double X(double share) { return kLeft + share * (kRight - kLeft); }
-double Y(double share) { return kBottom + share * (kTop - kBottom); }
+double X(double share) {
+  return kLeft + share * (kRight - kLeft);
+}
+double Y(double share) {
+  return kBottom + share * (kTop - kBottom);
+}
 
 }  // namespace
 
 Html DrawReliability(std::string_view title, const Calibration& calibration,
                      std::string_view style) {
-  Html svg = OpenTag("svg", {{"class", "plot"},
-                             {"viewBox", "0 0 400 346"},
-                             {"role", "img"},
-                             {"aria-label", std::string(title) +
-                                                ": accuracy against confidence in 15 bins; the "
-                                                "values are in the table"}});
+  Html svg = OpenTag(
+      "svg", {{"class", "plot"},
+              {"viewBox", "0 0 340 294"},
+              {"role", "img"},
+              {"aria-label", std::string(title) + ": accuracy against confidence in 15 bins; the "
+                                                  "values are in the table"}});
   for (const double share : {0.0, 0.25, 0.5, 0.75, 1.0}) {
     svg << SvgLine(kLeft, Y(share), kRight, Y(share), "grid")
         << SvgText(kLeft - 6, Y(share) + 3.5, "tick end", Fixed(share * 100, 0))
@@ -46,7 +50,7 @@ Html DrawReliability(std::string_view title, const Calibration& calibration,
         << SvgBox(left, kCountsBottom - column, across, column, "count");
   }
   svg << SvgLine(X(0), Y(0), X(1), Y(1), "diagonal")
-      << SvgText((kLeft + kRight) / 2, 340, "axis-label middle", "confidence, %")
+      << SvgText((kLeft + kRight) / 2, 288, "axis-label middle", "confidence, %")
       << CloseTag("svg");
   return Html() << Element("p", {{"class", "axis-title"}}, "right answers, %") << svg;
 }

@@ -13,7 +13,10 @@ void Extent::Include(double value) {
 }
 
 Scale::Scale(const Extent& extent, double from, double to, bool logarithmic)
-    : low_(extent.low), high_(extent.high), from_(from), to_(to),
+    : low_(extent.low),
+      high_(extent.high),
+      from_(from),
+      to_(to),
       logarithmic_(logarithmic && !extent.empty && extent.low > 0) {
   // Less than this apart, rounding would eat the difference.
   const double narrowest = std::max(std::abs(low_), std::abs(high_)) * 1e-9;

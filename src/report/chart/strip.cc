@@ -7,23 +7,25 @@
 namespace resmem {
 namespace {
 
-std::string At(double percent) { return Coordinate(percent) + "%"; }
+std::string At(double percent) {
+  return Coordinate(percent) + "%";
+}
 
 Html Strip(std::string_view style, const Html& marks) {
   return Element("svg", {{"class", std::string(style)}, {"aria-hidden", "true"}}, marks);
 }
 
 Html Vertical(double x, std::string_view style) {
-  return Element("line", {{"class", std::string(style)},
-                          {"x1", At(x)},
-                          {"x2", At(x)},
-                          {"y1", "0"},
-                          {"y2", "100%"}});
+  return Element(
+      "line",
+      {{"class", std::string(style)}, {"x1", At(x)}, {"x2", At(x)}, {"y1", "0"}, {"y2", "100%"}});
 }
 
 }  // namespace
 
-Scale StripScale(const Extent& extent) { return Scale(extent, 4, 96); }
+Scale StripScale(const Extent& extent) {
+  return Scale(extent, 4, 96);
+}
 
 Html DrawStripAxis(const Scale& scale) {
   constexpr int kTicks = 4;

@@ -46,29 +46,29 @@ Html CalibrationSection(const Node& node) {
     const Node from = base.At(field), to = resmem.At(field);
     Html first;
     first << name << " " << Element("small", {}, meaning);
-    return TableRow(first, ShortData(from), ShortData(to),
-                    Signed(to.Number() - from.Number(), 4));
+    return TableRow(first, ShortData(from), ShortData(to), Signed(to.Number() - from.Number(), 4));
   };
   Html rows;
   rows << row("Negative log-likelihood", "lower is better", "nll")
        << row("Brier score", "lower is better", "brier")
        << row("Expected calibration error", "15 bins, lower is better", "ece");
-  const std::vector<Node> base_bins = base.At("bins").Items(), resmem_bins = resmem.At("bins").Items();
+  const std::vector<Node> base_bins = base.At("bins").Items(),
+                          resmem_bins = resmem.At("bins").Items();
   Html bins;
   for (size_t i = 0; i < std::min(base_bins.size(), resmem_bins.size()); ++i) {
     bins << BinRow(base_bins[i], resmem_bins[i], i, base_bins.size());
   }
   Html lede;
   lede << "Where bars end on the diagonal, an answer given with 80\u202f% confidence is right four "
-       << "times in five. The hatched part is the gap; the grey columns below tell how many answers "
+       << "times in five. The orange part is the gap; the grey columns below tell how many answers "
        << "fall into each bin. ResMem's probabilities are made from its scores by \u201c"
        << Name(node.At("calibrator").Text()) << "\u201d.";
   return Html() << Element("p", {{"class", "lede"}}, lede)
-                << Element("div", {{"class", "grid-2"}},
-                           ChartFigure("Before: base model", "",
-                                       DrawReliability("Base model", before, "base")),
-                           ChartFigure("After: ResMem", "",
-                                       DrawReliability("ResMem", after, "resmem")))
+                << Element(
+                       "div", {{"class", "grid-2"}},
+                       ChartFigure("Before: base model", "",
+                                   DrawReliability("Base model", before, "base")),
+                       ChartFigure("After: ResMem", "", DrawReliability("ResMem", after, "resmem")))
                 << Table("Calibration", Heading({"Measure", "Base", "ResMem", "Change"}), rows)
                 << Details("Bins as a table",
                            Table("Bins of confidence",
@@ -94,15 +94,18 @@ Html CoarseSection(const Node& coarse) {
   rows << row("Mistakes that ResMem fixed", "fixed_same_coarse", "fixed", of_fixed)
        << row("All mistakes of the base", "base_errors_same_coarse", "base_errors", of_errors);
   Html head;
-  head << Element("th", {{"scope", "col"}}, "") << Element("th", {{"scope", "col"}, {"class", "wide"}})
+  head << Element("th", {{"scope", "col"}}, "")
+       << Element("th", {{"scope", "col"}, {"class", "wide"}})
        << Element("th", {{"scope", "col"}}, "Same superclass")
        << Element("th", {{"scope", "col"}}, "Count") << Element("th", {{"scope", "col"}}, "of");
   Html lede;
   lede << "A near miss is a wrong answer from the right superclass. Among the mistakes that the "
-       << "memory fixed, " << Percent(of_fixed, 1) << " were near misses; among all mistakes of the "
+       << "memory fixed, " << Percent(of_fixed, 1)
+       << " were near misses; among all mistakes of the "
        << "base, " << Percent(of_errors, 1) << ". "
-       << (of_fixed > of_errors ? "The memory adds mostly fine detail that the base had not learned."
-                                : "The memory does not favour near misses here.");
+       << (of_fixed > of_errors
+               ? "The memory adds mostly fine detail that the base had not learned."
+               : "The memory does not favour near misses here.");
   return Html() << Element("p", {{"class", "lede"}}, lede)
                 << Table("Near misses", Element("tr", {}, head), rows);
 }

@@ -105,7 +105,8 @@ Html Setting(const Node& document) {
          << " (0 where the base has memorised its training rows and nothing is left to add).";
   }
   const Node leaked = document.At("rows_at_distance_zero");
-  text << " " << CountData(leaked) << " of the rows judged lie at distance zero from a memorised one.";
+  text << " " << CountData(leaked)
+       << " of the rows judged lie at distance zero from a memorised one.";
   return Element("p", {{"class", "quiet"}}, text);
 }
 
@@ -138,8 +139,8 @@ void AddEvaluation(const Node& document, Page* page) {
   };
   add_groups("classes", "Class by class", "class");
   add_groups("slices", "Slice by slice", "slice");
-  page->sections.push_back({"Can the probabilities be believed?",
-                            CalibrationSection(document.At("calibration"))});
+  page->sections.push_back(
+      {"Can the probabilities be believed?", CalibrationSection(document.At("calibration"))});
   if (const std::optional<Node> coarse = document.Find("coarse")) {
     page->sections.push_back({"Which mistakes are fixed?", CoarseSection(*coarse)});
   }

@@ -63,33 +63,34 @@ Html ExampleCard(const Node& example, const std::vector<std::string>& names) {
   const std::string kind = example.At("kind").Text();
   Html query;
   if (const std::optional<Node> image = example.Find("image")) {
-    query << Picture(*image, "the query, row " + std::to_string(example.At("row").Count()), "query");
+    query << Picture(*image, "the query, row " + std::to_string(example.At("row").Count()),
+                     "query");
   }
   const std::string text = example.At("text").Text();
   if (!text.empty()) query << Element("blockquote", {}, text);
   Html facts;
   facts << Element("div", {{"class", "answer"}}, Element("dt", {}, "Truth"),
                    Element("dd", {}, Name(ClassName(names, truth))))
-        << Answer("Base", ClassName(names, ledger.base_prediction),
-                  ledger.base_prediction == truth)
+        << Answer("Base", ClassName(names, ledger.base_prediction), ledger.base_prediction == truth)
         << Answer("ResMem", ClassName(names, ledger.prediction), ledger.prediction == truth);
   Html title;
-  title << (kind == "fixed" ? "Fixed" : kind == "harmed" ? "Harmed" : "Unchanged") << ", row "
-        << CountData(example.At("row"));
+  title << (kind == "fixed"    ? "Fixed"
+            : kind == "harmed" ? "Harmed"
+                               : "Unchanged")
+        << ", row " << CountData(example.At("row"));
   Html change;
   change << "The true class's score changes by "
          << Data(example.At("change"), Signed(example.At("change").Number(), 4)) << ".";
   const std::vector<size_t> columns =
       ColumnsOf(ledger, {truth, ledger.base_prediction, ledger.prediction}, 2);
-  return Element("article", {{"class", "example " + std::string(kind == "harmed" ? "is-harmed"
-                                                                                 : "is-fixed")}},
+  return Element("article",
+                 {{"class", "example " + std::string(kind == "harmed" ? "is-harmed" : "is-fixed")}},
                  Element("div", {{"class", "example-head"}}, query,
                          Element("div", {}, Element("h3", {}, title),
                                  Element("dl", {{"class", "answers"}}, facts),
                                  Element("p", {{"class", "quiet"}}, change))),
                  NeighborCards(example, ledger, truth, names),
-                 Details("The ledger: how the score adds up",
-                         LedgerTable(ledger, columns, names)));
+                 Details("The ledger: how the score adds up", LedgerTable(ledger, columns, names)));
 }
 
 }  // namespace
@@ -101,11 +102,11 @@ void AddExamples(const Node& document, Page* page) {
   for (const Node& example : document.At("examples").Items()) cards << ExampleCard(example, names);
   if (cards.empty()) cards = Element("p", {}, "No answer changed: there is nothing to show.");
   Html lede;
-  lede << "How they were chosen: " << Name(document.At("rule").Text()) << " Neighbors stand nearest "
+  lede << "How they were chosen: " << Name(document.At("rule").Text())
+       << " Neighbors stand nearest "
        << "first, framed in blue where their label is the truth. In each ledger the base's share, "
        << "every neighbor's contribution and the rounding add up to the score.";
-  page->sections.push_back(
-      {"Examples", Element("p", {{"class", "lede"}}, lede) << cards});
+  page->sections.push_back({"Examples", Element("p", {{"class", "lede"}}, lede) << cards});
 }
 
 void AddExplanation(const Node& document, Page* page) {

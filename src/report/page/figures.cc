@@ -19,8 +19,11 @@ Html Shown(const Node& node, bool percent) {
 }  // namespace
 
 Html FigureSection(const Node& node) {
-  Figure figure{node.At("title").Text(), node.At("caption").Text(), ReadAxis(node.At("x")),
-                ReadAxis(node.At("y")), {}};
+  Figure figure{node.At("title").Text(),
+                node.At("caption").Text(),
+                ReadAxis(node.At("x")),
+                ReadAxis(node.At("y")),
+                {}};
   size_t total = 0;
   Html rows;
   for (const Node& curve_node : node.At("curves").Items()) {

@@ -23,15 +23,11 @@ constexpr std::array<Quarter, 4> kQuarters = {{
 
 Html KeyRow(const Node& gain, const Quarter& quarter, double total) {
   const Node count = gain.At(quarter.field);
-  Html name = Element("svg",
-                      {{"class", "chip"}, {"viewBox", "0 0 12 12"}, {"aria-hidden", "true"}},
-                      Element("rect", {{"class", quarter.style},
-                                       {"width", "12"},
-                                       {"height", "12"},
-                                       {"rx", "2"}}));
+  Html name = Element(
+      "svg", {{"class", "chip"}, {"viewBox", "0 0 12 12"}, {"aria-hidden", "true"}},
+      Element("rect", {{"class", quarter.style}, {"width", "12"}, {"height", "12"}, {"rx", "2"}}));
   name << quarter.name << " " << Element("small", {}, quarter.meaning);
-  return TableRow(name, CountData(count),
-                  Percent(static_cast<double>(count.Count()) / total));
+  return TableRow(name, CountData(count), Percent(static_cast<double>(count.Count()) / total));
 }
 
 }  // namespace
@@ -57,15 +53,14 @@ Html GainParts(const Node& gain) {
                                          {"harmed", static_cast<double>(harmed) / changed}}};
     zoom << Element("p", {{"class", "caption"}}, "Only the ", Grouped(fixed + harmed),
                     " answers that changed between right and wrong")
-         << DrawParts(zoomed, "Of the answers that changed: fixed " + Grouped(fixed) +
-                                  ", harmed " + Grouped(harmed));
+         << DrawParts(zoomed, "Of the answers that changed: fixed " + Grouped(fixed) + ", harmed " +
+                                  Grouped(harmed));
   }
   return Html() << Element("p", {{"class", "lede"}}, lede)
                 << Element("p", {{"class", "caption"}}, "All ", CountData(gain.At("total")),
                            " answers")
                 << DrawParts(parts, "Shares of right as before, fixed, harmed, wrong as before")
-                << zoom
-                << Table("What changed", Heading({"Answers", "Count", "Share"}), rows);
+                << zoom << Table("What changed", Heading({"Answers", "Count", "Share"}), rows);
 }
 
 }  // namespace resmem

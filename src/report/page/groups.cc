@@ -33,9 +33,9 @@ std::vector<Group> ReadGroups(const Node& list, std::string_view one) {
     group.total = static_cast<double>(total);
     group.base = static_cast<double>(node.At("base_correct").Count()) / group.total;
     group.resmem = static_cast<double>(node.At("resmem_correct").Count()) / group.total;
-    group.gain = static_cast<double>(node.At("resmem_correct").Count() -
-                                     node.At("base_correct").Count()) /
-                 group.total;
+    group.gain =
+        static_cast<double>(node.At("resmem_correct").Count() - node.At("base_correct").Count()) /
+        group.total;
     groups.push_back(std::move(group));
   }
   std::stable_sort(groups.begin(), groups.end(),
@@ -69,7 +69,7 @@ Html GroupTable(const Node& list, std::string_view one) {
     return html;
   };
   Html head;
-  head << Element("th", {{"scope", "col"}}, one)
+  head << Element("th", {{"scope", "col"}}, one == "class" ? "Class" : "Slice")
        << Element("th", {{"scope", "col"}, {"class", "wide"}},
                   Element("span", {{"class", "hidden"}}, "gain in percentage points, drawn"),
                   DrawStripAxis(scale));
@@ -84,12 +84,11 @@ Html GroupTable(const Node& list, std::string_view one) {
                       Grouped(static_cast<int64_t>(groups.size()) - better - worse),
                       "; sorted by gain, in percentage points.");
   if (groups.size() <= kAllShown) return html << Table(label, head, rows(0, groups.size()));
-  const Html gap = Element(
-      "tr", {{"class", "gap"}},
-      Element("td", {{"colspan", "8"}},
-              Grouped(static_cast<int64_t>(groups.size() - 2 * kEnd)) + " more between these ends"));
-  html << Table(label, head,
-                rows(0, kEnd) << gap << rows(groups.size() - kEnd, groups.size()));
+  const Html gap = Element("tr", {{"class", "gap"}},
+                           Element("td", {{"colspan", "8"}},
+                                   Grouped(static_cast<int64_t>(groups.size() - 2 * kEnd)) +
+                                       " more between these ends"));
+  html << Table(label, head, rows(0, kEnd) << gap << rows(groups.size() - kEnd, groups.size()));
   const size_t listed = std::min(groups.size(), kMostRows);
   std::string summary = "All " + Grouped(static_cast<int64_t>(groups.size()));
   if (listed < groups.size()) {

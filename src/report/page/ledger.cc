@@ -9,7 +9,7 @@
 namespace resmem {
 namespace {
 
-constexpr size_t kListed = 6;     // nearest neighbors shown one by one
+constexpr size_t kListed = 6;  // nearest neighbors shown one by one
 constexpr int kDecimals = 4;
 
 void CheckLength(const Node& list, size_t outputs) {
@@ -54,7 +54,10 @@ Html PlainRow(std::string_view style, std::string_view name, const std::vector<H
 }  // namespace
 
 Ledger ReadLedger(const Node& node) {
-  Ledger ledger{node, {}, node.At("lines").Items(), node.At("base_prediction").Integer(),
+  Ledger ledger{node,
+                {},
+                node.At("lines").Items(),
+                node.At("base_prediction").Integer(),
                 node.At("prediction").Integer()};
   for (const Node& output : node.At("outputs").Items()) ledger.outputs.push_back(output.Count());
   if (ledger.outputs.empty()) node.At("outputs").Fail("a list of one class number or more");

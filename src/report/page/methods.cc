@@ -22,7 +22,9 @@ std::string NameOf(const Node& method) {
   return name;
 }
 
-double AccuracyOf(const Node& method) { return method.At("accuracy").At("value").Share(); }
+double AccuracyOf(const Node& method) {
+  return method.At("accuracy").At("value").Share();
+}
 
 // The one of largest accuracy, the first among equals.
 std::optional<size_t> BestMixing(const std::vector<Node>& methods) {
@@ -48,18 +50,17 @@ Html MethodRow(const Node& method, const Scale& scale, double base) {
     gain_cell = PointsData(gain.At("gain"));
     interval_cell << PointsData(gain.At("low")) << " to " << PointsData(gain.At("high"));
   }
-  return TableRow(name,
-                  DrawInterval(scale, accuracy.At("value").Share(), IntervalOf(accuracy), base,
-                               style),
-                  PercentData(accuracy.At("value")), gain_cell, interval_cell);
+  return TableRow(
+      name, DrawInterval(scale, accuracy.At("value").Share(), IntervalOf(accuracy), base, style),
+      PercentData(accuracy.At("value")), gain_cell, interval_cell);
 }
 
 Html MixingFigure(const std::vector<Node>& methods) {
   Curve mixing{"kNN-LM", false, {}};
   for (const Node& method : methods) {
     if (method.At("method").Text() != kMixing) continue;
-    mixing.points.push_back({method.At("lambda").Number(), AccuracyOf(method),
-                             IntervalOf(method.At("accuracy"))});
+    mixing.points.push_back(
+        {method.At("lambda").Number(), AccuracyOf(method), IntervalOf(method.At("accuracy"))});
   }
   if (mixing.points.size() < 2) return {};
   std::sort(mixing.points.begin(), mixing.points.end(),
@@ -74,10 +75,11 @@ Html MixingFigure(const std::vector<Node>& methods) {
   figure.y = {"accuracy", false, true};
   figure.curves = {level("ResMem", false, AccuracyOf(methods.back())), mixing,
                    level("base model", true, AccuracyOf(methods.front()))};
-  return ChartFigure(figure.title,
-                     "kNN-LM answers with (1 \u2212 \u03bb) of the base's probability and \u03bb of "
-                     "the neighbors' labels. Bands are 95\u202f% intervals.",
-                     DrawLineChart(figure));
+  return ChartFigure(
+      figure.title,
+      "kNN-LM answers with (1 \u2212 \u03bb) of the base's probability and \u03bb of "
+      "the neighbors' labels. Bands are 95\u202f% intervals.",
+      DrawLineChart(figure));
 }
 
 }  // namespace
@@ -129,10 +131,11 @@ Html MethodComparison(const Node& document) {
   }
   return Html() << Element("p", {{"class", "lede"}}, lede)
                 << Table("Methods side by side", Element("tr", {}, head), rows)
-                << Details("All methods with counts",
-                           Table("All methods",
-                                 Heading({"Method", "Right", "Low", "High", "Fixed", "Harmed", "p"}),
-                                 all_rows))
+                << Details(
+                       "All methods with counts",
+                       Table("All methods",
+                             Heading({"Method", "Right", "Low", "High", "Fixed", "Harmed", "p"}),
+                             all_rows))
                 << Element("div", {{"class", "grid-2"}}, MixingFigure(methods));
 }
 

@@ -9,7 +9,7 @@ namespace {
 // The page runs nothing and loads nothing; its one style sheet is named by its digest, so
 // that not even a style could be smuggled in.
 std::string ContentPolicy() {
-  const std::string_view hex = kStyleSha256;
+  const std::string_view hex = StyleSheetSha256();
   std::vector<uint8_t> digest;
   for (size_t i = 0; i + 1 < hex.size(); i += 2) {
     digest.push_back(static_cast<uint8_t>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16)));
@@ -45,8 +45,7 @@ std::string WritePage(const Page& page) {
               "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
               "<meta name=\"color-scheme\" content=\"light dark\">"
               "<meta name=\"referrer\" content=\"no-referrer\">")
-       << Element("title", {}, page.title, " \u2013 ResMem")
-       << OpenTag("style", {}) << Html::Literal(kStyle) << CloseTag("style");
+       << Element("title", {}, page.title, " \u2013 ResMem") << Element("style", {}, StyleSheet());
   const Html body =
       Html() << Element("a", {{"class", "skip"}, {"href", "#main"}}, "Skip to the results")
              << Element("header", {}, Element("p", {{"class", "brand"}}, "ResMem report"),

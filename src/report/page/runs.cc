@@ -7,9 +7,9 @@ namespace {
 
 // An argument as a shell would need it typed.
 std::string Quoted(const std::string& argument) {
-  const bool plain = !argument.empty() &&
-                     argument.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                                "0123456789_-./=:,@%+") == std::string::npos;
+  const bool plain = !argument.empty() && argument.find_first_not_of(
+                                              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                              "0123456789_-./=:,@%+") == std::string::npos;
   if (plain) return argument;
   std::string quoted = "'";
   for (const char c : argument) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -20,7 +20,9 @@ Html Pair(std::string_view name, const Html& value) {
   return Element("div", {}, Element("dt", {}, name), Element("dd", {}, value));
 }
 
-Html Pair(std::string_view name, const Node& text) { return Pair(name, Name(text.Text())); }
+Html Pair(std::string_view name, const Node& text) {
+  return Pair(name, Name(text.Text()));
+}
 
 Html MemoryPairs(const Node& memory) {
   Html size;
@@ -31,9 +33,9 @@ Html MemoryPairs(const Node& memory) {
        << Data(memory.At("bytes_on_disk"), Bytes(memory.At("bytes_on_disk").Count())) << " on disk";
   const Node parameters = memory.At("parameters");
   Html setting;
-  setting << "k = " << CountData(parameters.At("k")) << ", \u03c3 = "
-          << ShortData(parameters.At("sigma")) << ", T = "
-          << ShortData(parameters.At("temperature"))
+  setting << "k = " << CountData(parameters.At("k"))
+          << ", \u03c3 = " << ShortData(parameters.At("sigma"))
+          << ", T = " << ShortData(parameters.At("temperature"))
           << (memory.At("tuned").Flag() ? ", tuned" : ", not tuned")
           << (memory.At("cross_fitted").Flag() ? ", cross-fitted" : "");
   Html html;
@@ -87,8 +89,7 @@ Html Manifest(const Node& run) {
 void AddMemory(const Node& document, Page* page) {
   if (page->title.empty()) page->title = "A residual memory";
   page->sections.push_back(
-      {"The memory",
-       Element("dl", {{"class", "manifest"}}, MemoryPairs(document.At("memory")))});
+      {"The memory", Element("dl", {{"class", "manifest"}}, MemoryPairs(document.At("memory")))});
 }
 
 void AddRuns(Page* page) {

@@ -26,8 +26,8 @@ bool SpansOctaves(const std::vector<double>& values) {
 Html CurveThroughChoice(const TuningGrid& grid, size_t axis) {
   const std::vector<double>& values = grid.axes[axis];
   Figure figure;
-  figure.title =
-      (grid.classification ? "Accuracy against " : "Error against ") + std::string(kAxes[axis].symbol);
+  figure.title = (grid.classification ? "Accuracy against " : "Error against ") +
+                 std::string(kAxes[axis].symbol);
   figure.x = {kAxes[axis].label, SpansOctaves(values), false};
   figure.y = {grid.measure, false, grid.classification};
   Curve curve{"ResMem", false, {}};
@@ -37,7 +37,8 @@ Html CurveThroughChoice(const TuningGrid& grid, size_t axis) {
     at[axis] = i;
     const double value = grid.At(at);
     curve.points.push_back({values[i], value, {}});
-    rows << TableRow(Html() << Short(values[i]), grid.classification ? Percent(value) : Short(value));
+    rows << TableRow(Html() << Short(values[i]),
+                     grid.classification ? Percent(value) : Short(value));
   }
   const CurvePoint mark = curve.points[grid.chosen[axis]];
   figure.curves.push_back(std::move(curve));
@@ -76,10 +77,9 @@ Html HeatFigure(const TuningGrid& grid, size_t x_axis, size_t y_axis, size_t hel
   }
   Html rows;
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) rows << *line;
-  const std::string caption = std::string("at ") + kAxes[held].symbol + " = " +
-                              Short(grid.axes[held][grid.chosen[held]]) +
-                              (grid.base_chosen ? "; the frame marks the best point"
-                                                : "; the frame marks the choice");
+  const std::string caption =
+      std::string("at ") + kAxes[held].symbol + " = " + Short(grid.axes[held][grid.chosen[held]]) +
+      (grid.base_chosen ? "; the frame marks the best point" : "; the frame marks the choice");
   return ChartFigure(map.title, caption,
                      DrawHeatMap(map) << Details("These values as a table",
                                                  Table(map.title, Element("tr", {}, head), rows)));
@@ -97,8 +97,8 @@ Html Choice(const Node& document, const TuningGrid& grid) {
        << Name(document.At("objective").Text()) << "\u201d, over "
        << Grouped(static_cast<int64_t>(grid.values.size())) << " combinations: ";
   if (grid.base_chosen) {
-    text << "no combination is better than the base alone, so k = "
-         << CountData(chosen.At("k")) << ". The curves go through the best point.";
+    text << "no combination is better than the base alone, so k = " << CountData(chosen.At("k"))
+         << ". The curves go through the best point.";
     return text;
   }
   text << "k = " << CountData(chosen.At("k")) << ", \u03c3 = " << ShortData(chosen.At("sigma"))

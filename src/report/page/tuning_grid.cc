@@ -58,9 +58,8 @@ bool ReadAccuracy(const Node& document, size_t points, TuningGrid* grid) {
 
 // The best point, the first among equals.
 std::array<size_t, 3> BestPoint(const TuningGrid& grid) {
-  const auto best = grid.classification
-                        ? std::max_element(grid.values.begin(), grid.values.end())
-                        : std::min_element(grid.values.begin(), grid.values.end());
+  const auto best = grid.classification ? std::max_element(grid.values.begin(), grid.values.end())
+                                        : std::min_element(grid.values.begin(), grid.values.end());
   const auto at = static_cast<size_t>(best - grid.values.begin());
   const size_t k = grid.axes[0].size(), sigma = grid.axes[1].size();
   return {at % k, at / k % sigma, at / k / sigma};

@@ -16,8 +16,8 @@ struct TuningGrid {
   // Indices of the choice; where that is the base alone (k = 0), of the best point.
   std::array<size_t, 3> chosen = {};
   bool base_chosen = false;
-  std::vector<double> values;               // k fastest; accuracy, or mean squared error
-  std::string measure;                      // what the values are
+  std::vector<double> values;  // k fastest; accuracy, or mean squared error
+  std::string measure;         // what the values are
   bool classification = true;
   double base = 0;  // the base alone, in the same measure
 

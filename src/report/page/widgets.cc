@@ -10,9 +10,15 @@ Html Data(const Node& node, std::string_view shown) {
   return Element("data", {{"value", node.Exact()}, {"data-path", node.path()}}, shown);
 }
 
-Html CountData(const Node& node) { return Data(node, Grouped(node.Count())); }
-Html PercentData(const Node& node) { return Data(node, Percent(node.Number())); }
-Html PointsData(const Node& node) { return Data(node, Points(node.Number())); }
+Html CountData(const Node& node) {
+  return Data(node, Grouped(node.Count()));
+}
+Html PercentData(const Node& node) {
+  return Data(node, Percent(node.Number()));
+}
+Html PointsData(const Node& node) {
+  return Data(node, Points(node.Number()));
+}
 
 Html ShortData(const Node& node) {
   const double number = node.NumberOrNan();
@@ -46,7 +52,9 @@ Html ChartFigure(std::string_view title, std::string_view caption, const Html& c
   return Element("figure", {}, Element("figcaption", {}, heading), chart);
 }
 
-Html Name(std::string_view text) { return Element("bdi", {}, text); }
+Html Name(std::string_view text) {
+  return Element("bdi", {}, text);
+}
 
 std::string ClassName(const std::vector<std::string>& names, int64_t index) {
   if (index >= 0 && index < static_cast<int64_t>(names.size())) {
@@ -62,6 +70,8 @@ std::vector<std::string> TextList(const Node& list) {
   return texts;
 }
 
-Interval IntervalOf(const Node& node) { return {node.At("low").Number(), node.At("high").Number()}; }
+Interval IntervalOf(const Node& node) {
+  return {node.At("low").Number(), node.At("high").Number()};
+}
 
 }  // namespace resmem

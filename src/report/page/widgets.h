@@ -18,8 +18,8 @@ namespace resmem {
 Html Data(const Node& node, std::string_view shown);
 Html CountData(const Node& node);
 Html PercentData(const Node& node);
-Html PointsData(const Node& node);   // a difference of shares, in percentage points
-Html ShortData(const Node& node);    // four digits; a dash where the value is null
+Html PointsData(const Node& node);  // a difference of shares, in percentage points
+Html ShortData(const Node& node);   // four digits; a dash where the value is null
 
 Html Heading(std::initializer_list<std::string_view> columns);  // first left, others right
 template <typename... Cells>
