@@ -37,7 +37,7 @@ class CorruptContainer : public testing::Test {
     return reader.ok() ? reader->VerifyBlocks() : reader.status();
   }
 
-  const fixtures::TemporaryFolder folder_;
+  const fixtures::TemporaryFolder folder_{fixtures::FastParent()};
   const std::string path_ = folder_ / "x";
   std::string good_;
 };

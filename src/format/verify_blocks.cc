@@ -54,7 +54,8 @@ Status ContainerReader::VerifyRange(int64_t begin, int64_t end) const {
     return static_cast<size_t>(next - sections_.begin()) - 1;
   };
   std::atomic<int64_t> first_bad{std::numeric_limits<int64_t>::max()};
-  ParallelFor(0, end - begin, 1, [&](int64_t from, int64_t to, int) {
+  const int threads = end - begin < 4 ? 1 : 0;  // waking others costs more than a few blocks
+  ParallelFor(threads, end - begin, 1, [&](int64_t from, int64_t to, int) {
     for (int64_t block = begin + from; block < begin + to; ++block) {
       if (VerifyBlock(section_of(block), block).ok()) continue;
       int64_t known = first_bad;

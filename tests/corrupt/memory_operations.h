@@ -1,0 +1,127 @@
+// Every change that a memory knows, as a step from one state on disk to another.
+#ifndef RESMEM_TESTS_CORRUPT_MEMORY_OPERATIONS_H_
+#define RESMEM_TESTS_CORRUPT_MEMORY_OPERATIONS_H_
+
+#include <functional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "fixtures/every_memory.h"
+#include "memory/memory_changes.h"
+#include "memory/row_writer.h"
+#include "resmem/residual_memory.h"
+
+namespace resmem {
+
+inline MemoryDescription OperationDescription() {
+  MemoryDescription description;
+  description.dim = 3;
+  description.outputs = 4;
+  description.has_sources = true;
+  return description;
+}
+
+inline Status WriteRows(std::unique_ptr<RowWriter> writer, const RowData& data) {
+  RESMEM_RETURN_IF_ERROR(writer->Add(data.view(writer->description())));
+  return writer->Finish();
+}
+
+inline Status CreateRows(FileSystem& files, const std::string& path, uint64_t seed) {
+  RESMEM_ASSIGN_OR_RETURN(auto writer,
+                          RowWriter::Create(files, path, OperationDescription(), 6, true));
+  return WriteRows(std::move(writer), MakeRows(6, 3, 4, seed));
+}
+
+inline Status AppendRows(FileSystem& files, const std::string& path) {
+  RESMEM_ASSIGN_OR_RETURN(auto writer, RowWriter::Append(files, path, 3));
+  RowData data = MakeRows(3, 3, 4, 7);
+  data.ids = {100, 102, 101};
+  return WriteRows(std::move(writer), data);
+}
+
+inline Status DeleteAppended(FileSystem& files, const std::string& path) {
+  const std::vector<uint64_t> ids = {102, 100, 101};
+  return DeleteRows(files, path, ids);
+}
+
+struct Operation {
+  const char* name;
+  std::function<Status(const std::string& path)> prepare;  // the old state
+  std::function<Status(FileSystem& files, const std::string& path)> run;
+};
+
+inline std::vector<Operation> EveryOperation() {
+  FileSystem& real = FileSystem::Posix();
+  const auto nothing = [](const std::string&) { return Status(); };
+  const auto create = [&real](const std::string& path) { return CreateRows(real, path, 1); };
+  // Two segments and deleted rows in both.
+  const auto worn = [&real, create](const std::string& path) -> Status {
+    RESMEM_RETURN_IF_ERROR(create(path));
+    RESMEM_RETURN_IF_ERROR(AppendRows(real, path));
+    const std::vector<uint64_t> ids = {8, 101};
+    return DeleteRows(real, path, ids);
+  };
+  const auto delete_rows = [](FileSystem& files, const std::string& path) {
+    const std::vector<uint64_t> ids = {13, 100};
+    return DeleteRows(files, path, ids);
+  };
+  const auto update = [](FileSystem& files, const std::string& path) {
+    MemoryDescription description = OperationDescription();
+    description.parameters = {3, 0.5f, 2.0f};
+    description.tuned = true;
+    return UpdateDescription(files, path, description);
+  };
+  const auto compact = [](bool freeze) {
+    return [freeze](FileSystem& files, const std::string& path) {
+      CompactOptions options;
+      options.freeze = freeze;
+      return CompactMemory(files, path, options);
+    };
+  };
+  return {
+      {"create", nothing,
+       [](FileSystem& files, const std::string& path) { return CreateRows(files, path, 1); }},
+      {"overwrite", worn,
+       [](FileSystem& files, const std::string& path) { return CreateRows(files, path, 2); }},
+      {"append", create, AppendRows},
+      {"delete", worn, delete_rows},
+      {"compact", worn, compact(false)},
+      {"freeze", worn, compact(true)},
+      {"update", create, update},
+  };
+}
+
+// All that a memory answers from, living rows only; "no memory" where there is none, and the error
+// where it does not open or verify.
+inline std::string StateOf(const std::string& path) {
+  const auto memory = ResidualMemory::Open(path);
+  if (memory.status().code() == ErrorCode::kNotFound) return "no memory\n";
+  if (!memory.ok()) return memory.status().message();
+  const MemoryDescription& d = memory->description();
+  std::ostringstream text;
+  text << std::hexfloat << d.parameters.k << ' ' << d.parameters.sigma << ' '
+       << d.parameters.temperature << ' ' << d.tuned << ' ' << ResidualFormName(d.form) << '\n';
+  std::vector<float> key(static_cast<size_t>(d.dim)), residual(static_cast<size_t>(d.outputs));
+  for (int64_t row = 0; row < memory->capacity(); ++row) {
+    if (memory->deleted(row)) continue;
+    memory->DecodeKey(row, key);
+    memory->Residual(row, d.parameters.temperature, residual);
+    text << memory->id(row) << ' ' << memory->label(row) << ' ' << memory->source(row);
+    for (const float x : key) text << ' ' << x;
+    for (const float x : residual) text << ' ' << x;
+    text << '\n';
+  }
+  return text.str();
+}
+
+// The same with the rows that are stored, deleted or not: tells a compacted memory from a worn one.
+inline std::string StoredStateOf(const std::string& path) {
+  const auto memory = ResidualMemory::Open(path);
+  const int64_t stored = memory.ok() ? memory->capacity() : 0;
+  return StateOf(path) + "stored: " + std::to_string(stored);
+}
+
+}  // namespace resmem
+
+#endif  // RESMEM_TESTS_CORRUPT_MEMORY_OPERATIONS_H_
