@@ -1,0 +1,36 @@
+// Keys and queries that searches are timed on.
+#ifndef RESMEM_BENCH_SEARCH_DATA_H_
+#define RESMEM_BENCH_SEARCH_DATA_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "resmem/matrix_view.h"
+
+namespace resmem::bench {
+
+struct SearchData {
+  std::string name;
+  int64_t dim = 0;
+  std::vector<float> keys, queries;
+
+  MatrixView key_view() const {
+    return MatrixView(keys.data(), static_cast<int64_t>(keys.size()) / dim, dim);
+  }
+  MatrixView query_view() const {
+    return MatrixView(queries.data(), static_cast<int64_t>(queries.size()) / dim, dim);
+  }
+};
+
+// 100 clusters of unequal width, as embeddings of a classifier have; always the same values.
+SearchData ClusteredData(int64_t rows, int64_t dim, int64_t queries);
+
+// Pixels of the Debian package dataset-fashion-mnist, where it is installed: 60,000 images as
+// keys, of the test images the first `queries`.
+std::optional<SearchData> FashionMnistData(int64_t queries);
+
+}  // namespace resmem::bench
+
+#endif  // RESMEM_BENCH_SEARCH_DATA_H_
