@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "kernels/every_simd_level.h"
@@ -105,11 +106,20 @@ TEST(BaseModel, ARowsAnswerDoesNotDependOnItsCompany) {
   }
 }
 
-TEST(BaseModel, KeysAreTakenAfterRelu) {
+TEST(BaseModel, KeysAreTakenBeforeRelu) {
   const ToyProblem toy = MakeToyProblem(50, 6);
   const auto model = BaseModel::Train(toy.view(), toy.labels, 2, Options(8));
   ASSERT_TRUE(model.ok());
-  for (const float value : ArraysOf(*model, toy.view()).keys) EXPECT_GE(value, 0);
+  const std::vector<float> keys = ArraysOf(*model, toy.view()).keys;
+  EXPECT_LT(*std::min_element(keys.begin(), keys.end()), 0);
+}
+
+TEST(BaseModel, KeyOfALinearModelIsTheStandardisedInput) {
+  const std::vector<float> inputs = {1, 10, 3, 10};
+  const std::vector<int32_t> labels = {0, 1};
+  const auto model = BaseModel::Train({inputs.data(), 2, 2}, labels, 2, Options(0));
+  ASSERT_TRUE(model.ok());
+  EXPECT_EQ(ArraysOf(*model, {inputs.data(), 2, 2}).keys, (std::vector<float>{-1, 0, 1, 0}));
 }
 
 TEST_F(Failing, ARateTooLargeIsNamed) {

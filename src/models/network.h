@@ -1,9 +1,12 @@
 // Fully connected layers with ReLU between them.
 //
-//   values[0]    rows x inputs    the standardised input
-//   values[l]    rows x outputs of layer l - 1
-//   values.back()                 the logits; what the last layer sees is the key
+//   values[0]      rows x inputs                  the standardised input
+//   values[l]      rows x outputs of layer l - 1  after ReLU: what layer l sees
+//   values.back()  rows x classes                 the logits
 //
+// The key is what the last layer sees, but before ReLU: two rows whose unit is off are not
+// equally far from turning it on, and neighbors found with that knowledge correct better
+// (docs/decisions/key_of_the_base.md).
 // A row's logits do not depend on the rows computed with it (kernels/gemm.h).
 #ifndef RESMEM_MODELS_NETWORK_H_
 #define RESMEM_MODELS_NETWORK_H_
