@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cmath>
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
@@ -24,8 +24,18 @@ namespace {
 constexpr int64_t kKeys = 50000, kQueries = 10000, kDim = 64, kClasses = 100;
 constexpr int kSeparate = 6;  // evaluations timed
 
-double Now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+// Wall time, and processor time of all threads, which other work on the machine does not inflate.
+struct Seconds {
+  double wall = 0, processor = 0;
+};
+Seconds Now() {
+  const auto wall = std::chrono::steady_clock::now().time_since_epoch();
+  return {std::chrono::duration<double>(wall).count(),
+          static_cast<double>(std::clock()) / CLOCKS_PER_SEC};
+}
+Seconds Since(const Seconds& start) {
+  const Seconds now = Now();
+  return {now.wall - start.wall, now.processor - start.processor};
 }
 
 // Clusters of classes that overlap; the base knows a part, as CIFAR-100's small networks do.
@@ -105,44 +115,49 @@ Status Run(const std::string& output) {
   const Predictor predictor(memory);
   const Problem queries(kQueries, 3);
 
-  const double start = Now();
+  const Seconds start = Now();
   RESMEM_ASSIGN_OR_RETURN(const Tuning tuning, Tune(predictor, ReadRows(queries.view()), {}));
-  const double whole = Now() - start;
+  const Seconds whole = Since(start);
 
-  double separate = 0;
+  Seconds separate;
   const size_t points = tuning.points.size();
   for (size_t i = 0; i < kSeparate; ++i) {
     const TuningPoint& point = tuning.points[(2 * i + 1) * points / (2 * kSeparate) + 3 * i];
-    const double before = Now();
+    const Seconds before = Now();
     RESMEM_ASSIGN_OR_RETURN(const PairedGain gain, Separate(predictor, queries, point.parameters));
-    separate += (Now() - before) / kSeparate;
+    const Seconds spent = Since(before);
+    separate.wall += spent.wall / kSeparate;
+    separate.processor += spent.processor / kSeparate;
     if (gain.fixed != point.fixed || gain.harmed != point.harmed) {
       return {ErrorCode::kMismatch, "the grid and a separate evaluation disagree"};
     }
   }
 
-  const double all = separate * static_cast<double>(points);
+  const double count = static_cast<double>(points);
+  const double ratio = separate.processor * count / whole.processor;
   std::ostringstream text;
+  const auto line = [&text](const std::string& name, const Seconds& seconds) {
+    text << "| " << name << " | " << seconds.wall << " | " << seconds.processor << " |\n";
+  };
   text << std::fixed << std::setprecision(2) << "# Tuning from one neighbor pass\n\n"
        << "`build/release/bench/bench_tune docs/measurements/tune.md`  \n"
        << MachineLine() << "\n\n"
        << kKeys << " keys of " << kDim << " floats, " << kClasses << " classes, " << kQueries
        << " validation rows; " << tuning.grid.k.size() << " k (up to " << tuning.grid.k.back()
        << ") x " << tuning.grid.sigma.size() << " sigma x " << tuning.grid.temperature.size()
-       << " T. Fixed and harmed were equal, count for count, at the " << kSeparate
-       << " points that were also evaluated separately. A separate evaluation is the least that\n"
-       << "it can be: search at its k, scores, comparison with the labels.\n\n"
-       << "| | seconds |\n|---|---|\n"
-       << "| the whole grid | " << whole << " |\n"
-       << "| of it: search | " << tuning.search_seconds << " |\n"
-       << "| of it: " << points << " points, choice, calibrator | " << tuning.grid_seconds << " |\n"
-       << "| one separate evaluation (mean of " << kSeparate << ") | " << separate << " |\n"
-       << "| " << points << " of them (computed from the mean) | " << all << " |\n\n"
-       << "Ratio: 1 / " << std::setprecision(0) << all / whole
+       << " T.\nFixed and harmed were equal, count for count, at the " << kSeparate
+       << " points that were also evaluated separately. A separate\nevaluation is the least that "
+          "it can be: search at its k, scores, comparison with the labels.\n\n"
+       << "| | seconds | of processor time |\n|---|---|---|\n";
+  line("the whole grid of " + std::to_string(points) + " points, search and choice", whole);
+  line("one separate evaluation (mean of " + std::to_string(kSeparate) + ")", separate);
+  line(std::to_string(points) + " of them (from the mean)",
+       {separate.wall * count, separate.processor * count});
+  text << "\nRatio of processor times: 1 / " << std::setprecision(0) << ratio
        << ". Required: under 60 s on 2 cores, and at most 1 / 50.\n";
   if (!Publish(text.str(), output)) return {ErrorCode::kIo, "the result was not written"};
-  if (whole >= 60 || all / whole < 50) {
-    return {ErrorCode::kMismatch, "slower than required"};
+  if (whole.wall >= 60 || ratio < 50) {
+    return {ErrorCode::kMismatch, "slower than required; is the machine busy?"};
   }
   return {};
 }

@@ -7,8 +7,8 @@
 namespace resmem {
 namespace {
 
-// Residuals held at once: they are read once for every sigma and should stay in the cache.
-constexpr int64_t kChunkFloats = 64 << 10;
+// Residuals held at once: every sigma reads them again, from the first-level cache.
+constexpr int64_t kChunkFloats = 6 << 10;
 
 }  // namespace
 
