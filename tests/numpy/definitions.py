@@ -90,7 +90,8 @@ def newcombe(fixed, harmed, both_right, both_wrong):
     n = fixed + harmed + both_right + both_wrong
     p1, p2 = (both_right + fixed) / n, (both_right + harmed) / n
     (l1, u1), (l2, u2) = wilson(both_right + fixed, n), wilson(both_right + harmed, n)
-    margins = (both_right + fixed) * (harmed + both_wrong) * (both_right + harmed) * (fixed + both_wrong)
+    margins = ((both_right + fixed) * (harmed + both_wrong) *
+               (both_right + harmed) * (fixed + both_wrong))
     a = both_right * both_wrong - fixed * harmed
     phi = 0.0
     if margins > 0:
@@ -150,7 +151,8 @@ def expected_calibration_error(p, labels, answer, bins=15):
     for b in range(bins):
         inside = bin_of == b
         if inside.any():
-            error += inside.mean() * abs((answer == labels)[inside].mean() - confidence[inside].mean())
+            gap = (answer == labels)[inside].mean() - confidence[inside].mean()
+            error += inside.mean() * abs(gap)
     return error
 
 
@@ -181,14 +183,16 @@ def grid_counts(train, validation, rows, distances, grid):
                 answer, close = answers(base + summed / total[:, None])
                 fixed = (base_answer != labels) & (answer == labels)
                 harmed = (base_answer == labels) & (answer != labels)
-                counts[t, sigma, k] = (int(fixed.sum()), int(harmed.sum()), int((close | base_close).sum()))
+                undecided = close | base_close
+                counts[t, sigma, k] = (int(fixed.sum()), int(harmed.sum()), int(undecided.sum()))
     return counts
 
 
 def choose(counts, rows, fpr_limit=None):
     """The point (T, sigma, k) that wins: largest gain, or largest TPR under a limit on FPR; among
     equals fewer harmed, smaller k, T nearest 1, larger sigma."""
-    admitted = [p for p, (_, harmed, _) in counts.items() if fpr_limit is None or harmed / rows < fpr_limit]
+    admitted = [point for point, (_, harmed, _) in counts.items()
+                if fpr_limit is None or harmed / rows < fpr_limit]
 
     def rank(point):
         t, sigma, k = point

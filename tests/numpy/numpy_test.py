@@ -47,7 +47,8 @@ class Case(unittest.TestCase):
         cls.folder.cleanup()
 
     def run_resmem(self, *arguments):
-        done = subprocess.run([RESMEM, *map(str, arguments)], capture_output=True, text=True, cwd=self.path)
+        done = subprocess.run([RESMEM, *map(str, arguments)], capture_output=True, text=True,
+                              cwd=self.path)
         self.assertEqual(done.returncode, 0, f"{arguments}: {done.stderr}")
         return done.stdout
 
@@ -59,7 +60,8 @@ class Case(unittest.TestCase):
                         "--temperature", "1.3", *arguments)
 
     def scores(self, memory, *arguments):
-        self.run_resmem("predict", memory, "--data", "test.npz", "-o", "lines.csv", "--scores", "scores.npy", *arguments)
+        self.run_resmem("predict", memory, "--data", "test.npz", "-o", "lines.csv",
+                        "--scores", "scores.npy", *arguments)
         return np.load(self.path / "scores.npy")
 
     def expect_scores(self, found, expected):
@@ -82,12 +84,14 @@ class Case(unittest.TestCase):
         low, high = df.newcombe(**cells)
         self.assertAlmostEqual(found["low"], low, places=10)
         self.assertAlmostEqual(found["high"], high, places=10)
-        self.assertAlmostEqual(found["p_value"], df.mcnemar(cells["fixed"], cells["harmed"]), places=10)
+        p_value = df.mcnemar(cells["fixed"], cells["harmed"])
+        self.assertAlmostEqual(found["p_value"], p_value, places=10)
 
     def expect_calibration(self, found, p, answer, labels):
         self.assertAlmostEqual(found["nll"], df.nll(p, labels), delta=1e-5)
         self.assertAlmostEqual(found["brier"], df.brier(p, labels), delta=1e-5)
-        self.assertAlmostEqual(found["ece"], df.expected_calibration_error(p, labels, answer), delta=1e-5)
+        ece = df.expected_calibration_error(p, labels, answer)
+        self.assertAlmostEqual(found["ece"], ece, delta=1e-5)
 
 
 class Prediction(Case):
@@ -97,7 +101,8 @@ class Prediction(Case):
 
     def test_scores_of_a_memory_of_logits(self):
         self.memorize("logits.resmem")
-        for k, sigma, t in ((K, SIGMA, T), (1, np.float32(0.01), np.float32(0.5)), (1000, np.float32(5), np.float32(3))):
+        for k, sigma, t in ((K, SIGMA, T), (1, np.float32(0.01), np.float32(0.5)),
+                            (1000, np.float32(5), np.float32(3))):
             r = df.residuals(self.train["logits"], self.train["labels"], t)
             found = self.scores("logits.resmem", "--k", k, "--sigma", sigma, "--temperature", t)
             self.expect_scores(found, self.expected(self.train["keys"], r, k, sigma, t))
@@ -107,7 +112,8 @@ class Prediction(Case):
         self.memorize("dense.resmem", "--form", "dense")
         self.expect_scores(self.scores("dense.resmem"), self.expected(self.train["keys"], r))
         self.memorize("sparse.resmem", "--form", "sparse", "--top", 3)
-        self.expect_scores(self.scores("sparse.resmem"), self.expected(self.train["keys"], df.keep_largest(r, 3)))
+        kept = df.keep_largest(r, 3)
+        self.expect_scores(self.scores("sparse.resmem"), self.expected(self.train["keys"], kept))
 
     def test_scores_with_keys_of_half_precision(self):
         self.memorize("half.resmem", "--key-type", "float16")
@@ -122,13 +128,14 @@ class Prediction(Case):
         w /= w.sum(axis=1, keepdims=True)
         r = df.residuals(self.train["logits"], self.train["labels"], T)
         for q in range(0, 250, 50):
-            found = self.run_json("explain", "ledger.resmem", "--data", "test.npz", "--row", q, "--k", 60)
-            ledger = found.get("ledger", found)
-            self.assertEqual([line["id"] for line in ledger["lines"]], rows[q].tolist())
-            np.testing.assert_allclose([line["distance"] for line in ledger["lines"]], distances[q], rtol=1e-6)
-            np.testing.assert_allclose([line["weight"] for line in ledger["lines"]], w[q], atol=1e-6)
-            np.testing.assert_allclose([line["contribution"] for line in ledger["lines"]],
-                                       w[q][:, None] * r[rows[q]], atol=1e-6)
+            found = self.run_json("explain", "ledger.resmem", "--data", "test.npz", "--row", q,
+                                  "--k", 60)
+            lines = {name: [line[name] for line in found["ledger"]["lines"]]
+                     for name in ("id", "distance", "weight", "contribution")}
+            self.assertEqual(lines["id"], rows[q].tolist())
+            np.testing.assert_allclose(lines["distance"], distances[q], rtol=1e-6)
+            np.testing.assert_allclose(lines["weight"], w[q], atol=1e-6)
+            np.testing.assert_allclose(lines["contribution"], w[q][:, None] * r[rows[q]], atol=1e-6)
 
 
 class Evaluation(Case):
@@ -146,14 +153,16 @@ class Evaluation(Case):
         knn = df.correction(onehot, rows, distances, SIGMA)
         base = df.softmax(self.test["logits"], T)
         own = df.softmax(self.test["logits"], 1)
-        resmem = base + df.correction(df.residuals(self.train["logits"], self.train["labels"], T), rows, distances, SIGMA)
-        expected = [("base", None, base),
-                    ("nearest-class-mean", None, df.class_mean_scores(self.train["keys"], self.train["labels"], self.test["keys"], CLASSES)),
-                    ("knn", None, knn)]
+        r = df.residuals(self.train["logits"], self.train["labels"], T)
+        resmem = base + df.correction(r, rows, distances, SIGMA)
+        means = df.class_mean_scores(self.train["keys"], self.train["labels"], self.test["keys"],
+                                     CLASSES)
+        expected = [("base", None, base), ("nearest-class-mean", None, means), ("knn", None, knn)]
         expected += [("knn-lm", x, (1 - x) * own + x * knn) for x in (0, 0.25, 0.5, 1)]
         expected += [("resmem", None, resmem)]
         base_answer = df.answers(base)[0]
-        self.assertEqual([(m["method"], m.get("lambda")) for m in found["methods"]], [e[:2] for e in expected])
+        self.assertEqual([(m["method"], m.get("lambda")) for m in found["methods"]],
+                         [e[:2] for e in expected])
         for line, (name, _, scores) in zip(found["methods"], expected):
             answer, close = df.answers(scores)
             self.assertFalse(close.any(), f"{name}: choose a seed without ties")
@@ -167,25 +176,29 @@ class Evaluation(Case):
         self.expect_gain(found["gain"], base_answer, answer, labels)
         self.expect_calibration(found["calibration"]["base"], own, base_answer, labels)
         self.expect_calibration(found["calibration"]["resmem"], df.clip(resmem), answer, labels)
-        self.assertAlmostEqual(found["mean_residual_mass"],
-                               np.abs(df.residuals(self.train["logits"], self.train["labels"], T)).sum(axis=1).mean() / 2, delta=1e-5)
+        mass = np.abs(r).sum(axis=1).mean() / 2
+        self.assertAlmostEqual(found["mean_residual_mass"], mass, delta=1e-5)
         for group in found["slices"]:
             inside = slices == group["name"]
             self.assertEqual(group["total"], inside.sum())
             self.assertEqual(group["resmem_correct"], (answer == labels)[inside].sum())
-            self.assertEqual(group["harmed"], ((base_answer == labels) & (answer != labels))[inside].sum())
+            harmed = (base_answer == labels) & (answer != labels)
+            self.assertEqual(group["harmed"], harmed[inside].sum())
         for c, group in enumerate(found["classes"]):
             self.assertEqual(group["base_correct"], (base_answer == labels)[labels == c].sum())
         wrong = base_answer != labels
         same = coarse[base_answer] == coarse[labels]
-        self.assertEqual(found["coarse"], {"base_errors": wrong.sum(), "base_errors_same_coarse": (wrong & same).sum(),
-                                           "fixed": (wrong & (answer == labels)).sum(),
-                                           "fixed_same_coarse": (wrong & same & (answer == labels)).sum()})
+        fixed = wrong & (answer == labels)
+        self.assertEqual(found["coarse"],
+                         {"base_errors": wrong.sum(),
+                          "base_errors_same_coarse": (wrong & same).sum(),
+                          "fixed": fixed.sum(), "fixed_same_coarse": (fixed & same).sum()})
 
     def test_leave_one_out(self):
         self.memorize("loo.resmem")
         found = self.run_json("eval", "loo.resmem", "--leave-one-out")
-        rows, distances = df.nearest(self.train["keys"], self.train["keys"], K, exclude=np.arange(400))
+        keys = self.train["keys"]
+        rows, distances = df.nearest(keys, keys, K, exclude=np.arange(400))
         base = df.softmax(self.train["logits"], T)
         r = df.residuals(self.train["logits"], self.train["labels"], T)
         answer, close = df.answers(base + df.correction(r, rows, distances, SIGMA))
@@ -198,11 +211,13 @@ class Evaluation(Case):
         arrays = {}
         for name, count in (("train", 300), ("test", 120)):
             x = random.normal(size=(count, 2)).astype(np.float32)
-            y = np.stack([np.sin(3 * x[:, 0]) + x[:, 1], x[:, 0] * x[:, 1]], axis=1).astype(np.float32)
+            y = np.stack([np.sin(3 * x[:, 0]) + x[:, 1], x[:, 0] * x[:, 1]], axis=1)
+            y = y.astype(np.float32)
             f = np.stack([x[:, 1], np.zeros(count)], axis=1).astype(np.float32)
             arrays[name] = x, f, y
             np.savez(self.path / f"curve_{name}.npz", keys=x, predictions=f, targets=y)
-        self.run_resmem("memorize", "--task", "regression", "--data", "curve_train.npz", "-o", "curve.resmem", "--k", 5, "--sigma", "0.3")
+        self.run_resmem("memorize", "--task", "regression", "--data", "curve_train.npz",
+                        "-o", "curve.resmem", "--k", 5, "--sigma", "0.3")
         found = self.run_json("eval", "curve.resmem", "--data", "curve_test.npz")["regression"]
         (x, f, y), (qx, qf, qy) = arrays["train"], arrays["test"]
         rows, distances = df.nearest(x, qx, 5)
@@ -222,9 +237,11 @@ class Evaluation(Case):
 
 class Tuning(Case):
     def expect_points(self, found, counts):
-        points = [(t, s, k) for t in found["grid"]["temperature"] for s in found["grid"]["sigma"] for k in found["grid"]["k"]]
+        grid = found["grid"]
+        points = [(t, s, k) for t in grid["temperature"] for s in grid["sigma"] for k in grid["k"]]
         self.assertEqual(len(points), len(found["points"]["fixed"]))
-        for point, fixed, harmed in zip(points, found["points"]["fixed"], found["points"]["harmed"]):
+        for point, fixed, harmed in zip(points, found["points"]["fixed"],
+                                        found["points"]["harmed"]):
             expected_fixed, expected_harmed, undecided = counts[point]
             self.assertLessEqual(abs(fixed - expected_fixed), undecided, point)
             self.assertLessEqual(abs(harmed - expected_harmed), undecided, point)
@@ -234,7 +251,8 @@ class Tuning(Case):
         found = self.run_json("tune", "tune.resmem", "--data", "test.npz", "--folds", 5)
         rows, distances = df.nearest(self.train["keys"], self.test["keys"], 400)
         self.assertEqual(found["grid"]["k"][-1], 400)
-        np.testing.assert_allclose(found["grid"]["sigma"], df.default_sigmas(distances[:, 9]), rtol=2e-3)
+        sigmas = df.default_sigmas(distances[:, 9])
+        np.testing.assert_allclose(found["grid"]["sigma"], sigmas, rtol=2e-3)
         counts = df.grid_counts(self.train, self.test, rows, distances, found["grid"])
         self.expect_points(found, counts)
         t, sigma, k = df.choose(counts, len(self.test["labels"]))
@@ -245,15 +263,16 @@ class Tuning(Case):
         # The choice is in the memory: an evaluation without options counts the same.
         evaluation = self.run_json("eval", "tune.resmem", "--data", "test.npz")
         self.assertEqual(evaluation["gain"], found["chosen_gain"])
-        self.assertAlmostEqual(evaluation["calibration"]["resmem"]["nll"], found["calibrated_nll"], places=10)
+        self.assertAlmostEqual(evaluation["calibration"]["resmem"]["nll"],
+                               found["calibrated_nll"], places=10)
 
     def expect_calibrator(self, found, rows, distances, sigma, t):
         r = df.residuals(self.train["logits"], self.train["labels"], t)
         scores = df.softmax(self.test["logits"], t) + df.correction(r, rows, distances, sigma)
-        losses = {("clip", 1.0): df.nll(df.clip(scores), self.test["labels"]),
-                  ("simplex", 1.0): df.nll(df.simplex(scores), self.test["labels"])}
-        for step in range(-10, 11):
-            losses["log-temperature", 2 ** (step / 5)] = df.nll(df.log_temperature(scores, 2 ** (step / 5)), self.test["labels"])
+        candidates = [("clip", 1.0), ("simplex", 1.0)]
+        candidates += [("log-temperature", 2 ** (step / 5)) for step in range(-10, 11)]
+        losses = {candidate: df.nll(df.calibrated(*candidate, scores), self.test["labels"])
+                  for candidate in candidates}
         (name, temperature), loss = min(losses.items(), key=lambda item: item[1])
         self.assertEqual(found["calibrator"], name)
         self.assertAlmostEqual(found["calibrator_temperature"], temperature, places=5)
@@ -263,8 +282,10 @@ class Tuning(Case):
         self.memorize("careful.resmem")
         rows, distances = df.nearest(self.train["keys"], self.test["keys"], 60)
         for limit in (0.03, 0.1, 0.00001):
-            found = self.run_json("tune", "careful.resmem", "--data", "test.npz", "--objective", "tpr-under-fpr",
-                                  "--fpr-limit", limit, "--grid-k", "3,10,60", "--grid-sigma", "0.2,1,3", "--grid-temperature", "0.5,1,2")
+            found = self.run_json("tune", "careful.resmem", "--data", "test.npz",
+                                  "--objective", "tpr-under-fpr", "--fpr-limit", limit,
+                                  "--grid-k", "3,10,60", "--grid-sigma", "0.2,1,3",
+                                  "--grid-temperature", "0.5,1,2")
             counts = df.grid_counts(self.train, self.test, rows, distances, found["grid"])
             self.expect_points(found, counts)
             point = df.choose(counts, len(self.test["labels"]), fpr_limit=limit)
@@ -273,6 +294,13 @@ class Tuning(Case):
             else:
                 t, sigma, k = point
                 self.assertEqual(found["chosen"], {"k": k, "sigma": sigma, "temperature": t})
+
+    def test_equal_points_prefer_the_smaller_k(self):
+        self.memorize("equal.resmem")
+        found = self.run_json("tune", "equal.resmem", "--data", "test.npz", "--grid-k", "900,400",
+                              "--grid-sigma", "0.5", "--grid-temperature", "1")
+        self.assertEqual(found["points"]["fixed"][0], found["points"]["fixed"][1])
+        self.assertEqual(found["chosen"]["k"], 400)  # all rows; 900 would be the same
 
 
 if __name__ == "__main__":
