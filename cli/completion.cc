@@ -29,9 +29,7 @@ class Completion : public Command {
       return Status(ErrorCode::kInvalidArgument,
                     "'" + shell_ + "' is not a shell we know; choose of: bash, zsh, fish");
     }
-    Output out = Output::Standard();
-    RESMEM_RETURN_IF_ERROR(out.Write(script));
-    RESMEM_RETURN_IF_ERROR(out.Close());
+    RESMEM_RETURN_IF_ERROR(PrintResult(script));
     return ExitCode::kOk;
   }
 

@@ -33,9 +33,7 @@ std::string Overview() {
 }
 
 Result<ExitCode> PrintText(const std::string& text) {
-  Output out = Output::Standard();
-  RESMEM_RETURN_IF_ERROR(out.Write(text));
-  RESMEM_RETURN_IF_ERROR(out.Close());
+  RESMEM_RETURN_IF_ERROR(PrintResult(text));
   return ExitCode::kOk;
 }
 
@@ -114,7 +112,7 @@ int Finish(const Result<ExitCode>& result, Console& console) {
 
 int Main(int argc, char** argv) {
   InstallSignalHandlers();
-  Console console;
+  Console console(std::vector<std::string>(argv, argv + argc));
   try {
     return Finish(RunWords(std::vector<std::string>(argv + 1, argv + argc), console), console);
   } catch (const std::bad_alloc&) {

@@ -2,7 +2,6 @@
 #include "resmem/version.h"
 #include "command.h"
 #include "console/output.h"
-#include "resmem/knn_index.h"
 
 namespace resmem::cli {
 namespace {
@@ -15,9 +14,7 @@ class VersionCommand : public Command {
   }
 
   Result<ExitCode> Run(Console&) override {
-    Output out = Output::Standard();
-    RESMEM_RETURN_IF_ERROR(out.Write("resmem " + Version() + "\n" + BuildDescription() + "\n"));
-    RESMEM_RETURN_IF_ERROR(out.Close());
+    RESMEM_RETURN_IF_ERROR(PrintResult("resmem " + Version() + "\n" + BuildDescription() + "\n"));
     return ExitCode::kOk;
   }
 };

@@ -28,6 +28,10 @@ void CommandLine::AddExample(std::string words, std::string command) {
   examples_.push_back({std::move(command), std::move(words)});
 }
 
+void CommandLine::AddSection(std::string title, std::string text) {
+  sections_.push_back({std::move(title), std::move(text)});
+}
+
 Option& CommandLine::Argument(std::string value_name, std::string* target, std::string help) {
   Option& option = arguments_.emplace_back();
   option.name = option.value_name = std::move(value_name);

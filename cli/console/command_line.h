@@ -48,6 +48,11 @@ struct Example {
   std::string words;
 };
 
+struct Section {
+  std::string title;
+  std::string text;
+};
+
 class CommandLine {
  public:
   explicit CommandLine(std::string command) : command_(std::move(command)) {}
@@ -57,6 +62,8 @@ class CommandLine {
   // Options declared from here on stand under this heading.
   void Group(std::string title) { group_ = std::move(title); }
   void AddExample(std::string words, std::string command);
+  // A paragraph under a heading of its own, after the options.
+  void AddSection(std::string title, std::string text);
 
   // Arguments without a name, in the order in which they are declared.
   Option& Argument(std::string value_name, std::string* target, std::string help);
@@ -97,6 +104,7 @@ class CommandLine {
   const std::deque<Option>& arguments() const { return arguments_; }
   const std::deque<Option>& options() const { return options_; }
   const std::vector<Example>& examples() const { return examples_; }
+  const std::vector<Section>& sections() const { return sections_; }
 
  private:
   Option& Add(std::string name, std::string value_name, std::string help);
@@ -108,6 +116,7 @@ class CommandLine {
   std::string command_, summary_, details_, group_ = "Options";
   std::deque<Option> arguments_, options_;  // deque: references stay valid while declaring
   std::vector<Example> examples_;
+  std::vector<Section> sections_;
   bool help_wanted_ = false;
 };
 

@@ -21,9 +21,14 @@ bool TerminalUnderstandsEscapes() {
 
 }  // namespace
 
-Console::Console()
-    : colors_(TerminalUnderstandsEscapes() && !IsSet("NO_COLOR")),
+Console::Console(std::vector<std::string> words)
+    : words_(std::move(words)),
+      colors_(TerminalUnderstandsEscapes() && !IsSet("NO_COLOR")),
       progress_(TerminalUnderstandsEscapes()) {}
+
+double Console::SecondsSinceStart() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
 
 void Console::set_quiet(bool quiet) {
   quiet_ = quiet;

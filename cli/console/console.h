@@ -2,7 +2,9 @@
 #ifndef RESMEM_CLI_CONSOLE_CONSOLE_H_
 #define RESMEM_CLI_CONSOLE_CONSOLE_H_
 
+#include <chrono>
 #include <string>
+#include <vector>
 
 #include "console/progress_bar.h"
 #include "resmem/status.h"
@@ -11,7 +13,11 @@ namespace resmem::cli {
 
 class Console {
  public:
-  Console();
+  // `words`: the command line as typed.
+  explicit Console(std::vector<std::string> words);
+
+  const std::vector<std::string>& words() const { return words_; }
+  double SecondsSinceStart() const;
 
   void set_quiet(bool quiet);
 
@@ -28,6 +34,8 @@ class Console {
  private:
   void Say(const char* color, const char* title, const std::string& text);
 
+  std::vector<std::string> words_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   bool quiet_ = false;
   bool colors_ = false;
   ProgressBar progress_;

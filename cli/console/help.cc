@@ -98,6 +98,9 @@ std::string HelpText(const CommandLine& line) {
       if (option.group == group) text += Entry(OptionTitle(option), OptionText(option));
     }
   }
+  for (const Section& section : line.sections()) {
+    text += "\n" + section.title + ":\n  " + Wrap(section.text, 2) + "\n";
+  }
   if (!line.examples().empty()) text += "\nExamples:\n";
   for (const Example& example : line.examples()) {
     text += "  # " + example.words + "\n  " + example.command + "\n";

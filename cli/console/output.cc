@@ -92,4 +92,10 @@ Status Output::Close() {
   return {};
 }
 
+Status PrintResult(std::string_view text) {
+  Output out = Output::Standard();
+  RESMEM_RETURN_IF_ERROR(out.Write(text));
+  return out.Close();
+}
+
 }  // namespace resmem::cli

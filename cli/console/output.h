@@ -42,6 +42,9 @@ class Output {
   std::string buffer_;
 };
 
+// A whole result at once.
+Status PrintResult(std::string_view text);
+
 }  // namespace resmem::cli
 
 #endif  // RESMEM_CLI_CONSOLE_OUTPUT_H_

@@ -35,7 +35,9 @@ std::string Table::Text() const {
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   };
-  add_line([&](size_t c) { return columns_[c].title; });
+  const bool titled = std::any_of(columns_.begin(), columns_.end(),
+                                  [](const Column& column) { return !column.title.empty(); });
+  if (titled) add_line([&](size_t c) { return columns_[c].title; });
   for (const auto& row : rows_) {
     add_line([&](size_t c) { return c < row.size() ? row[c] : std::string(); });
   }

@@ -1,4 +1,5 @@
-// A table for people: columns aligned, two blanks between them.
+// A table for people: columns aligned, two blanks between them; no line of titles where none of
+// the columns has one.
 #ifndef RESMEM_CLI_CONSOLE_TABLE_H_
 #define RESMEM_CLI_CONSOLE_TABLE_H_
 
@@ -15,6 +16,8 @@ class Table {
     Align align = Align::kRight;
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  // Two columns without titles: what it is, and its value.
+  static Table Facts() { return Table({{"", Align::kLeft}, {"", Align::kLeft}}); }
 
   // One cell a column; missing ones are empty.
   void AddRow(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }

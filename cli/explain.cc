@@ -1,0 +1,97 @@
+// resmem explain: one prediction as a sum that anybody can check.
+#include "command.h"
+#include "console/format.h"
+#include "console/output.h"
+#include "inputs/class_names.h"
+#include "inputs/dataset_options.h"
+#include "inputs/memory_options.h"
+#include "inputs/model_options.h"
+#include "inputs/parameter_options.h"
+#include "outputs/explanation_text.h"
+#include "resmem/predictor.h"
+
+namespace resmem::cli {
+namespace {
+
+class ExplainCommand : public Command {
+ public:
+  void Declare(CommandLine& line) override {
+    line.About("one prediction as an exact sum over its neighbors",
+               "The base's share plus each neighbor's contribution gives the score. Shown for the "
+               "winning class and the runner-up; --json has every class. The flip set is the "
+               "fewest neighbors, strongest first, without whom the answer would differ.");
+    DeclareMemory(line, &memory_path_);
+    data_.Declare(line, DatasetUse::kPredict);
+    line.Value("--row", &row_, "N", "which row of the input, from 0").Required();
+    line.Value("--without-id", &without_id_, "ID",
+               "leave this row of the memory out, such as the query itself")
+        .Default("none");
+    parameters_.Declare(line, "as stored in the memory");
+    model_.Declare(line, /*check=*/true);
+    line.Group("Output");
+    line.Value("--lines", &lines_, "N", "neighbors shown; the sum is over all of them");
+    line.Flag("--json", &json_, "one JSON document on stdout (docs/json.md)");
+    DeclareThreads(line, &threads_);
+    line.AddExample("why row 7 got its answer", "resmem explain my.resmem --data test.npz --row 7");
+  }
+
+  Result<ExitCode> Run(Console& console) override {
+    RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(memory_path_));
+    const MemoryDescription& description = memory.description();
+    RESMEM_RETURN_IF_ERROR(model_.Check(memory_path_, description, console));
+    RESMEM_ASSIGN_OR_RETURN(const Dataset dataset, data_.Open(description.task));
+    RESMEM_RETURN_IF_ERROR(CheckShapes(memory_path_, description, dataset));
+    if (row_ < 0 || row_ >= dataset.rows()) {
+      return Status(ErrorCode::kInvalidArgument, "--row " + std::to_string(row_) +
+                                                     ": the input has rows 0 to " +
+                                                     std::to_string(dataset.rows() - 1));
+    }
+    Dataset::Block block;
+    RESMEM_RETURN_IF_ERROR(dataset.Read(row_, 1, &block));
+    const Predictor predictor(memory);
+    PredictOptions options = predictor.DefaultOptions();
+    options.threads = threads_;
+    RESMEM_ASSIGN_OR_RETURN(options.parameters, parameters_.Apply(description.parameters));
+    RESMEM_ASSIGN_OR_RETURN(const int64_t exclude, ExcludedRow(memory));
+    RESMEM_ASSIGN_OR_RETURN(const Explanation explanation,
+                            Explain(predictor, block.view.keys.row_span(0),
+                                    block.view.logits.row_span(0), options, exclude));
+    if (json_) {
+      RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, data_.Paths()));
+      run.memory = DescribeMemory(memory_path_, memory);
+      RESMEM_RETURN_IF_ERROR(PrintResult(
+          ExplanationJson(explanation, description.class_names, FinishedRun(run, console)) + "\n"));
+      return ExitCode::kOk;
+    }
+    RESMEM_RETURN_IF_ERROR(PrintResult("row " + std::to_string(row_) + "; " +
+                                       ParametersText(options.parameters) + "\n\n" +
+                                       ExplanationText(explanation, description, lines_)));
+    return ExitCode::kOk;
+  }
+
+ private:
+  Result<int64_t> ExcludedRow(const ResidualMemory& memory) const {
+    if (!without_id_.has_value()) return int64_t{-1};
+    const std::optional<int64_t> row = memory.FindId(*without_id_);
+    if (row.has_value()) return *row;
+    return Status(ErrorCode::kNotFound, "--without-id " + std::to_string(*without_id_) + ": " +
+                                            memory_path_ + " has no row with this id");
+  }
+
+  std::string memory_path_;
+  DatasetOptions data_;
+  ModelOptions model_;
+  ParameterOptions parameters_;
+  int64_t row_ = -1, lines_ = 20;
+  std::optional<uint64_t> without_id_;
+  int threads_ = 0;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeExplain() {
+  return std::make_unique<ExplainCommand>();
+}
+
+}  // namespace resmem::cli

@@ -1,0 +1,64 @@
+// resmem info: what a memory holds, and what this machine will use.
+#include "command.h"
+#include "console/output.h"
+#include "console/table.h"
+#include "inputs/memory_options.h"
+#include "outputs/memory_text.h"
+#include "resmem/knn_index.h"
+
+namespace resmem::cli {
+namespace {
+
+std::string SimdText() {
+  std::string available;
+  for (const std::string& name : SimdNamesAvailable()) {
+    available += (available.empty() ? "" : ", ") + name;
+  }
+  return SimdName() + " (available: " + available + "; RESMEM_SIMD=NAME to force)";
+}
+
+class Info : public Command {
+ public:
+  void Declare(CommandLine& line) override {
+    line.About("what a memory holds and how it was made",
+               "Reads the manifest and sizes only; 'resmem verify' reads every byte.");
+    DeclareMemory(line, &memory_path_);
+    line.Group("Output");
+    line.Flag("--json", &json_, "one JSON document on stdout (docs/json.md)");
+    line.AddExample("for people", "resmem info my.resmem");
+  }
+
+  Result<ExitCode> Run(Console& console) override {
+    RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
+                            ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
+    if (json_) {
+      RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, {}));
+      RESMEM_RETURN_IF_ERROR(PrintResult(
+          MemoryJson(DescribeMemory(memory_path_, memory), FinishedRun(run, console)) + "\n"));
+      return ExitCode::kOk;
+    }
+    const MemoryDescription& description = memory.description();
+    Table more = Table::Facts();
+    more.AddRow({"made by", "resmem " + description.tool_version + ", " + description.created});
+    for (const auto& [name, value] : description.notes) {
+      constexpr size_t kLongest = 100;  // a trace may be long; --json of tune has it whole
+      more.AddRow({"note", name + ": " + value.substr(0, kLongest) +
+                               (value.size() > kLongest ? " ..." : "")});
+    }
+    more.AddRow({"simd", SimdText()});
+    RESMEM_RETURN_IF_ERROR(PrintResult(MemoryText(memory_path_, memory) + more.Text()));
+    return ExitCode::kOk;
+  }
+
+ private:
+  std::string memory_path_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeInfo() {
+  return std::make_unique<Info>();
+}
+
+}  // namespace resmem::cli

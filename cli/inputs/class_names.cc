@@ -1,0 +1,67 @@
+#include "inputs/class_names.h"
+
+#include <fstream>
+#include <limits>
+
+#include "inputs/dataset_options.h"
+#include "resmem/array.h"
+
+namespace resmem::cli {
+
+Result<std::vector<std::string>> ReadClassNames(const std::string& path, int64_t classes) {
+  std::ifstream file(path);
+  if (!file) return Status(ErrorCode::kNotFound, path + ": cannot be read; --classes names a file");
+  std::vector<std::string> names;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    const auto number = std::to_string(names.size() + 1);
+    if (line.empty()) {
+      return Status(ErrorCode::kBadData,
+                    path + ": line " + number + " is empty; give one class name a line");
+    }
+    names.push_back(std::move(line));
+    if (static_cast<int64_t>(names.size()) > classes) break;
+  }
+  if (static_cast<int64_t>(names.size()) != classes) {
+    return Status(
+        ErrorCode::kBadData,
+        path + ": " +
+            (static_cast<int64_t>(names.size()) > classes ? "more than " + std::to_string(classes)
+                                                          : std::to_string(names.size())) +
+            " names, but the logits have " + std::to_string(classes) +
+            " columns; give one class name a line");
+  }
+  return names;
+}
+
+Result<std::vector<int32_t>> ReadCoarse(const std::string& text, int64_t classes) {
+  RESMEM_ASSIGN_OR_RETURN(const ArraySource source, ParseArraySource(text));
+  RESMEM_ASSIGN_OR_RETURN(const Array array, OpenArray(source));
+  if (array.rows() != classes || array.columns() != 1) {
+    return Status(ErrorCode::kBadData, text + ": " + std::to_string(array.rows()) + " x " +
+                                           std::to_string(array.columns()) +
+                                           " values; --coarse takes one superclass number for "
+                                           "each of the " +
+                                           std::to_string(classes) + " classes");
+  }
+  std::vector<int64_t> values(static_cast<size_t>(classes));
+  RESMEM_RETURN_IF_ERROR(array.ReadIntegers(0, classes, values));
+  std::vector<int32_t> coarse;
+  for (const int64_t value : values) {
+    if (value < 0 || value > std::numeric_limits<int32_t>::max()) {
+      return Status(ErrorCode::kBadData, text + ": superclass " + std::to_string(value) +
+                                             " of class " + std::to_string(coarse.size()) +
+                                             "; allowed are 0 and more");
+    }
+    coarse.push_back(static_cast<int32_t>(value));
+  }
+  return coarse;
+}
+
+std::string ClassText(const std::vector<std::string>& names, int64_t label) {
+  const std::string number = std::to_string(label);
+  if (label < 0 || label >= static_cast<int64_t>(names.size())) return number;
+  return number + " (" + names[static_cast<size_t>(label)] + ")";
+}
+
+}  // namespace resmem::cli

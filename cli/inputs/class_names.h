@@ -1,0 +1,24 @@
+// Small tables about classes that people keep as text or arrays.
+#ifndef RESMEM_CLI_INPUTS_CLASS_NAMES_H_
+#define RESMEM_CLI_INPUTS_CLASS_NAMES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "resmem/status.h"
+
+namespace resmem::cli {
+
+// One name a line, `classes` of them.
+Result<std::vector<std::string>> ReadClassNames(const std::string& path, int64_t classes);
+
+// Superclass number of each class: an array of `classes` whole numbers.
+Result<std::vector<int32_t>> ReadCoarse(const std::string& source, int64_t classes);
+
+// "7 (sneaker)", or "7" without names.
+std::string ClassText(const std::vector<std::string>& names, int64_t label);
+
+}  // namespace resmem::cli
+
+#endif  // RESMEM_CLI_INPUTS_CLASS_NAMES_H_

@@ -1,0 +1,165 @@
+#include "inputs/dataset_options.h"
+
+#include <sys/stat.h>
+
+#include <utility>
+
+#include "console/values.h"
+
+namespace resmem::cli {
+namespace {
+
+Status Usage(std::string message) {
+  return Status(ErrorCode::kInvalidArgument, std::move(message));
+}
+
+// "-1x64" or "1000x3x32x32"
+Result<std::vector<int64_t>> ParseShape(std::string_view text) {
+  std::vector<int64_t> shape;
+  for (std::string_view rest = text; !rest.empty() || shape.empty();) {
+    const size_t end = rest.find('x');
+    int64_t size = 0;
+    const Status status = ParseValue(rest.substr(0, end), &size);
+    if (!status.ok() || size < -1 || size == 0) {
+      return Usage("shape '" + std::string(text) +
+                   "' is not a list of sizes such as -1x64; one of them may be -1: as many as the "
+                   "file holds");
+    }
+    shape.push_back(size);
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+  }
+  return shape;
+}
+
+std::string WithoutMember(const std::string& path) {
+  struct stat present {};
+  const size_t colon = path.rfind(':');
+  if (colon == std::string::npos || stat(path.c_str(), &present) == 0) return path;
+  return path.substr(0, colon);
+}
+
+}  // namespace
+
+Result<ArraySource> ParseArraySource(const std::string& text) {
+  constexpr std::string_view kShape = ",shape=", kType = ",dtype=";
+  const size_t shape = text.find(kShape), type = text.find(kType);
+  ArraySource source;
+  source.path = text.substr(0, std::min(shape, type));
+  if (source.path.empty()) return Usage("'" + text + "' names no file");
+  if (shape == std::string::npos && type == std::string::npos) return source;
+  if (shape == std::string::npos || type == std::string::npos) {
+    return Usage("'" + text + "' needs both shape and dtype: " + source.path +
+                 ",shape=-1x64,dtype=float32");
+  }
+  const auto part = [&](size_t begin, size_t length, size_t other) {
+    begin += length;
+    return text.substr(begin, other > begin ? other - begin : std::string::npos);
+  };
+  RESMEM_ASSIGN_OR_RETURN(source.raw_shape, ParseShape(part(shape, kShape.size(), type)));
+  RESMEM_ASSIGN_OR_RETURN(source.raw_type, ParseElementType(part(type, kType.size(), shape)));
+  return source;
+}
+
+void DatasetOptions::Declare(CommandLine& line, DatasetUse use) {
+  use_ = use;
+  line.Group("Input (each FILE may be FILE:member; see 'Files' below)");
+  line.Value("--data", &data_, "PATH",
+             "folder, .npz or .safetensors whose arrays have the usual names: keys, logits, "
+             "labels, ids, sources, split, slices; an option below wins over it")
+      .File();
+  line.Value("--keys", &keys_, "FILE", "embedding of each row: rows x dim").File();
+  line.Value("--logits", &logits_, "FILE",
+             "the base's output before softmax: rows x classes; for regression its prediction")
+      .File();
+  if (use != DatasetUse::kPredict) {
+    line.Value("--labels", &labels_, "FILE", "class number of each row, from 0").File();
+    line.Value("--targets", &targets_, "FILE", "regression: true values, rows x outputs").File();
+  }
+  line.Value("--ids", &ids_, "FILE", "a whole number for each row")
+      .File()
+      .Default(use == DatasetUse::kPredict ? "" : "the row's number");
+  if (use == DatasetUse::kStore) {
+    line.Value("--sources", &sources_, "FILE", "text for each row: where it came from").File();
+  }
+  if (use == DatasetUse::kJudge) {
+    line.Value("--slices", &slices_, "FILE", "text for each row: the group it is reported under")
+        .File();
+  }
+  if (use != DatasetUse::kPredict) {
+    line.Value("--split", &split_, "FILE", "train, validation or test for each row").File();
+    line.Choice<std::optional<Role>, Role>(
+        "--role", &role_,
+        {{"train", Role::kTrain}, {"validation", Role::kValidation}, {"test", Role::kTest}},
+        "what all rows are, where there is no split");
+  }
+  line.Value("--shape", &shape_, "NxM",
+             "--keys is headerless raw values of this shape, -1x64; other arrays: "
+             "--logits FILE,shape=-1x10,dtype=float32");
+  line.Value("--dtype", &element_type_, "TYPE", "element type of headerless --keys: float32, ...");
+  line.AddSection("Files",
+                  "Arrays: .npy; .npz:member; .safetensors:name; IDX and CIFAR-10/100 binary, also "
+                  ".gz; .csv:column with a header; .fvecs, .ivecs, .bvecs; raw values with shape "
+                  "and dtype. The first dimension counts rows, the others are flattened.");
+}
+
+Result<DatasetSources> DatasetOptions::Sources() const {
+  if (!given()) {
+    return Usage("no input: give --data PATH, or --keys FILE, --logits FILE" +
+                 std::string(use_ == DatasetUse::kPredict ? "" : ", --labels FILE"));
+  }
+  DatasetSources sources;
+  sources.all = data_;
+  sources.role = role_;
+  const std::pair<const std::string*, std::optional<ArraySource>*> files[] = {
+      {&keys_, &sources.keys},       {&logits_, &sources.logits}, {&labels_, &sources.labels},
+      {&targets_, &sources.targets}, {&ids_, &sources.ids},       {&sources_, &sources.sources},
+      {&split_, &sources.split},     {&slices_, &sources.slices}};
+  for (const auto& [text, source] : files) {
+    if (text->empty()) continue;
+    RESMEM_ASSIGN_OR_RETURN(*source, ParseArraySource(*text));
+  }
+  if (shape_.empty() != element_type_.empty()) {
+    return Usage("--shape and --dtype belong together: --shape -1x64 --dtype float32");
+  }
+  if (!shape_.empty()) {
+    if (keys_.empty()) return Usage("--shape and --dtype describe --keys, which is missing");
+    RESMEM_ASSIGN_OR_RETURN(sources.keys->raw_shape, ParseShape(shape_));
+    RESMEM_ASSIGN_OR_RETURN(sources.keys->raw_type, ParseElementType(element_type_));
+  }
+  return sources;
+}
+
+Result<Dataset> DatasetOptions::Open(Task task) const {
+  RESMEM_ASSIGN_OR_RETURN(const DatasetSources sources, Sources());
+  RESMEM_ASSIGN_OR_RETURN(Dataset dataset, Dataset::Open(sources, task));
+  if (!dataset.has_logits()) {
+    return Status(ErrorCode::kBadData,
+                  "the input has no logits; give the base's outputs with --logits FILE");
+  }
+  if (use_ != DatasetUse::kPredict && !dataset.has_labels()) {
+    return Status(ErrorCode::kBadData, task == Task::kClassification
+                                           ? "the input has no labels; give --labels FILE"
+                                           : "the input has no targets; give --targets FILE");
+  }
+  return dataset;
+}
+
+std::vector<std::string> DatasetOptions::Paths() const {
+  std::vector<std::string> paths;
+  for (const std::string* text :
+       {&data_, &keys_, &logits_, &labels_, &targets_, &ids_, &sources_, &split_, &slices_}) {
+    if (text->empty()) continue;
+    const std::string path = WithoutMember(text->substr(0, text->find(",shape=")));
+    bool repeated = false;
+    for (const std::string& other : paths) repeated |= other == path;
+    if (!repeated) paths.push_back(path);
+  }
+  return paths;
+}
+
+void DeclareThreads(CommandLine& line, int* threads) {
+  line.Value("--threads", threads, "N", "threads at work; the answer does not depend on it")
+      .Default("all processors");
+}
+
+}  // namespace resmem::cli

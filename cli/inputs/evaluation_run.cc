@@ -1,0 +1,66 @@
+#include "inputs/evaluation_run.h"
+
+#include <optional>
+#include <utility>
+
+#include "console/output.h"
+#include "inputs/class_names.h"
+
+namespace resmem::cli {
+
+void EvaluationRun::DeclareInput(CommandLine& line) {
+  DeclareMemory(line, &memory_path_);
+  data_.Declare(line, DatasetUse::kJudge);
+  roles_.Declare(line, Role::kTest);
+  line.Flag("--leave-one-out", &options_.leave_one_out,
+            "judge the memory's own rows, each without itself; no input is needed where the "
+            "memory keeps logits");
+  parameters_.Declare(line, "as stored in the memory");
+}
+
+void EvaluationRun::DeclareModelAndOutput(CommandLine& line) {
+  model_.Declare(line, /*check=*/true);
+  line.Group("Output");
+  line.Flag("--json", &json_, "one JSON document on stdout (docs/json.md)");
+  line.Value("--report", &report_, "FILE", "write one HTML page").File();
+  DeclareThreads(line, &options_.threads);
+}
+
+Result<Evaluation> EvaluationRun::Run(Console& console) {
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(memory_path_));
+  const MemoryDescription& description = memory.description();
+  RESMEM_ASSIGN_OR_RETURN(options_.parameters, parameters_.Apply(description.parameters));
+  std::optional<Dataset> dataset;
+  if (data_.given() || !options_.leave_one_out) {
+    RESMEM_RETURN_IF_ERROR(model_.Check(memory_path_, description, console));
+    RESMEM_ASSIGN_OR_RETURN(dataset, data_.Open(description.task));
+    RESMEM_RETURN_IF_ERROR(CheckShapes(memory_path_, description, *dataset));
+    if (!options_.leave_one_out) {
+      RESMEM_ASSIGN_OR_RETURN(options_.only, roles_.Choose(*dataset, console));
+    }
+  }
+  if (!coarse_file_.empty()) {
+    RESMEM_ASSIGN_OR_RETURN(options_.coarse_of_class,
+                            ReadCoarse(coarse_file_, description.outputs));
+  }
+  const Predictor predictor(memory);
+  options_.progress = console.progress();
+  RESMEM_ASSIGN_OR_RETURN(
+      Evaluation evaluation,
+      Evaluate(predictor, dataset.has_value() ? ReadDataset(*dataset) : ReadMemory(memory),
+               options_));
+  for (const std::string& warning : evaluation.warnings) console.Warn(warning);
+  if (json_ || !report_.empty()) {
+    RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, data_.Paths()));
+    run.memory = DescribeMemory(memory_path_, memory);
+    const std::string json = EvaluationJson(evaluation, FinishedRun(std::move(run), console));
+    if (!report_.empty()) {
+      RESMEM_RETURN_IF_ERROR(WriteReport(json, report_));
+      console.Note("wrote " + report_);
+    }
+    if (json_) RESMEM_RETURN_IF_ERROR(PrintResult(json + "\n"));
+  }
+  return evaluation;
+}
+
+}  // namespace resmem::cli

@@ -1,0 +1,44 @@
+// What eval and compare share: the rows, the parameters, and one Evaluate().
+#ifndef RESMEM_CLI_INPUTS_EVALUATION_RUN_H_
+#define RESMEM_CLI_INPUTS_EVALUATION_RUN_H_
+
+#include <string>
+
+#include "console/command_line.h"
+#include "console/console.h"
+#include "inputs/dataset_options.h"
+#include "inputs/memory_options.h"
+#include "inputs/model_options.h"
+#include "inputs/parameter_options.h"
+#include "inputs/selected_rows.h"
+#include "resmem/evaluation.h"
+#include "resmem/report.h"
+
+namespace resmem::cli {
+
+class EvaluationRun {
+ public:
+  // In the order of the help.
+  void DeclareInput(CommandLine& line);
+  void DeclareModelAndOutput(CommandLine& line);
+
+  EvaluationOptions& options() { return options_; }
+  void set_coarse_file(const std::string& file) { coarse_file_ = file; }
+
+  // Evaluates; warnings go to the console, the report to its file, JSON to standard output.
+  Result<Evaluation> Run(Console& console);
+  bool json() const { return json_; }
+
+ private:
+  std::string memory_path_, coarse_file_, report_;
+  DatasetOptions data_;
+  RoleOptions roles_;
+  ModelOptions model_;
+  ParameterOptions parameters_;
+  EvaluationOptions options_;
+  bool json_ = false;
+};
+
+}  // namespace resmem::cli
+
+#endif  // RESMEM_CLI_INPUTS_EVALUATION_RUN_H_

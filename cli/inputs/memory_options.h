@@ -1,0 +1,28 @@
+// The memory that a command works on.
+#ifndef RESMEM_CLI_INPUTS_MEMORY_OPTIONS_H_
+#define RESMEM_CLI_INPUTS_MEMORY_OPTIONS_H_
+
+#include <string>
+#include <vector>
+
+#include "console/command_line.h"
+#include "console/console.h"
+#include "resmem/report.h"
+#include "resmem/residual_memory.h"
+
+namespace resmem::cli {
+
+// The argument MEMORY.
+void DeclareMemory(CommandLine& line, std::string* path);
+
+// kBadData where the rows' dim or outputs are not the memory's.
+Status CheckShapes(const std::string& memory_path, const MemoryDescription& memory,
+                   const Dataset& dataset);
+
+// The manifest of this run, for JSON and reports.  Reads the input files for their digests.
+Result<RunInfo> DescribeThisRun(const Console& console, const std::vector<std::string>& inputs);
+RunInfo FinishedRun(RunInfo run, const Console& console);  // with its seconds
+
+}  // namespace resmem::cli
+
+#endif  // RESMEM_CLI_INPUTS_MEMORY_OPTIONS_H_

@@ -1,0 +1,37 @@
+#include "inputs/parameter_options.h"
+
+#include "console/format.h"
+
+namespace resmem::cli {
+
+void ParameterOptions::Declare(CommandLine& line, const std::string& default_text) {
+  const Parameters own;
+  const auto text = [&](double value) {
+    return default_text.empty() ? ShortNumber(value) : default_text;
+  };
+  line.Group("Parameters");
+  line.Value("--k", &k_, "N", "neighbors consulted; 0 gives the base's prediction")
+      .Default(text(static_cast<double>(own.k)));
+  line.Value("--sigma", &sigma_, "X",
+             "bandwidth, above 0, in the unit of the keys' distances: weight = exp(-distance / "
+             "sigma)")
+      .Default(text(own.sigma));
+  line.Value("--temperature", &temperature_, "X",
+             "T, above 0: residual = onehot(label) - softmax(logits / T)")
+      .Default(text(own.temperature));
+}
+
+Result<Parameters> ParameterOptions::Apply(Parameters parameters) const {
+  parameters.k = k_.value_or(parameters.k);
+  parameters.sigma = sigma_.value_or(parameters.sigma);
+  parameters.temperature = temperature_.value_or(parameters.temperature);
+  RESMEM_RETURN_IF_ERROR(CheckParameters(parameters));
+  return parameters;
+}
+
+std::string ParametersText(const Parameters& parameters) {
+  return "k = " + Count(parameters.k) + ", sigma = " + ShortNumber(parameters.sigma) +
+         ", T = " + ShortNumber(parameters.temperature);
+}
+
+}  // namespace resmem::cli

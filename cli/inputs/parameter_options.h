@@ -1,0 +1,30 @@
+// --k, --sigma and --temperature, in the place of what the memory holds.
+#ifndef RESMEM_CLI_INPUTS_PARAMETER_OPTIONS_H_
+#define RESMEM_CLI_INPUTS_PARAMETER_OPTIONS_H_
+
+#include <optional>
+#include <string>
+
+#include "console/command_line.h"
+#include "resmem/residual_memory.h"
+
+namespace resmem::cli {
+
+class ParameterOptions {
+ public:
+  // `default_text`: where a value that is not given comes from; empty: the library's own.
+  void Declare(CommandLine& line, const std::string& default_text);
+  // `parameters` with what was given in its place, checked.
+  Result<Parameters> Apply(Parameters parameters) const;
+
+ private:
+  std::optional<int64_t> k_;
+  std::optional<float> sigma_, temperature_;
+};
+
+// "k = 53, sigma = 0.7, T = 1.4"
+std::string ParametersText(const Parameters& parameters);
+
+}  // namespace resmem::cli
+
+#endif  // RESMEM_CLI_INPUTS_PARAMETER_OPTIONS_H_

@@ -1,0 +1,118 @@
+#include "inputs/selected_rows.h"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "console/format.h"
+#include "console/interrupt.h"
+
+namespace resmem::cli {
+namespace {
+
+void CopyRow(MatrixView from, int64_t row, std::vector<float>* to) {
+  if (from.columns > 0) to->insert(to->end(), from.row(row), from.row(row) + from.columns);
+}
+
+template <typename T>
+void CopyValue(std::span<const T> from, int64_t row, std::vector<T>* to) {
+  if (!from.empty()) to->push_back(from[static_cast<size_t>(row)]);
+}
+
+// The rows of `block` with that role, copied; row numbers count from `begin`.
+void Compact(const Rows& block, int64_t begin, Role role, Dataset::Block* out) {
+  *out = {};
+  for (int64_t row = 0; row < block.count(); ++row) {
+    if (block.roles[static_cast<size_t>(row)] != role) continue;
+    CopyRow(block.keys, row, &out->keys);
+    CopyRow(block.logits, row, &out->logits);
+    CopyRow(block.targets, row, &out->targets);
+    CopyValue(block.labels, row, &out->labels);
+    CopyValue(block.sources, row, &out->sources);
+    CopyValue(block.slices, row, &out->slices);
+    out->roles.push_back(role);
+    out->ids.push_back(block.ids.empty() ? static_cast<uint64_t>(begin + row)
+                                         : block.ids[static_cast<size_t>(row)]);
+  }
+  const auto rows = static_cast<int64_t>(out->roles.size());
+  out->view.keys = MatrixView(out->keys.data(), rows, block.keys.columns);
+  out->view.logits = MatrixView(out->logits.data(), rows, block.logits.columns);
+  if (block.targets.columns > 0) {
+    out->view.targets = MatrixView(out->targets.data(), rows, block.targets.columns);
+  }
+  out->view.labels = out->labels;
+  out->view.sources = out->sources;
+  out->view.slices = out->slices;
+  out->view.roles = out->roles;
+  out->view.ids = out->ids;
+}
+
+}  // namespace
+
+void RoleOptions::Declare(CommandLine& line, Role made_for) {
+  made_for_ = made_for;
+  Option& option = line.Choice<std::optional<std::optional<Role>>, std::optional<Role>>(
+      "--only", &only_,
+      {{"all", std::nullopt},
+       {"train", Role::kTrain},
+       {"validation", Role::kValidation},
+       {"test", Role::kTest}},
+      "of data with a split, the rows to take");
+  option.Default(std::string(RoleName(made_for)) + " where the data mark any");
+}
+
+Result<std::optional<Role>> RoleOptions::Choose(const Dataset& dataset, Console& console) const {
+  RESMEM_ASSIGN_OR_RETURN(const std::vector<int64_t> counts, dataset.CountRoles());
+  const auto count = [&](Role role) { return counts[static_cast<size_t>(role)]; };
+  if (only_.has_value() && !only_->has_value()) return std::optional<Role>();
+  if (!only_.has_value() && count(made_for_) == 0) return std::optional<Role>();
+  const Role role = only_.has_value() ? **only_ : made_for_;
+  if (count(role) == 0) {
+    return Status(ErrorCode::kBadData, std::string("no row of the data is marked ") +
+                                           RoleName(role) + "; give --split FILE or --only all");
+  }
+  if (count(role) < dataset.rows()) {
+    console.Note("taking the " + Counted(count(role), "row") + " marked " + RoleName(role) +
+                 " of " + Count(dataset.rows()));
+  }
+  return std::optional<Role>(role);
+}
+
+Result<RowSource> SelectRows(const Dataset& dataset, std::optional<Role> role) {
+  RowSource all = ReadDataset(dataset);
+  if (!role.has_value()) return all;
+  RESMEM_ASSIGN_OR_RETURN(const std::vector<int64_t> counts, dataset.CountRoles());
+  const int64_t selected = counts[static_cast<size_t>(*role)];
+  if (selected == dataset.rows()) return all;
+  return RowSource(selected, [all, role = *role](const RowSource::Use& use) {
+    Dataset::Block block;
+    int64_t done = 0;
+    return all.Read([&](int64_t begin, const Rows& rows) {
+      Compact(rows, begin, role, &block);
+      if (block.view.count() == 0) return Status();
+      const int64_t first = done;
+      done += block.view.count();
+      return use(first, block.view);
+    });
+  });
+}
+
+Status WriteRows(const RowSource& rows, MemoryWriter* writer, Console& console) {
+  // Small pieces, so that a signal is heard soon whatever the size of a block.
+  constexpr int64_t kPieceRows = 8192;
+  console.progress()->Report("memorizing", 0, rows.rows());
+  const Status status = rows.Read([&](int64_t begin, const Rows& block) {
+    for (int64_t done = 0; done < block.count(); done += kPieceRows) {
+      RESMEM_RETURN_IF_ERROR(CheckInterrupt());
+      const int64_t count = std::min(kPieceRows, block.count() - done);
+      RESMEM_RETURN_IF_ERROR(writer->Add(block.Slice(done, count)));
+      console.progress()->Report("memorizing", begin + done + count, rows.rows());
+    }
+    return Status();
+  });
+  RESMEM_RETURN_IF_ERROR(status);
+  RESMEM_RETURN_IF_ERROR(CheckInterrupt());
+  return writer->Finish();
+}
+
+}  // namespace resmem::cli

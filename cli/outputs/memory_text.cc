@@ -1,0 +1,72 @@
+#include "outputs/memory_text.h"
+
+#include "console/format.h"
+#include "console/table.h"
+#include "inputs/model_options.h"
+#include "inputs/parameter_options.h"
+
+namespace resmem::cli {
+namespace {
+
+std::string FormText(const MemoryDescription& description) {
+  const std::string frozen = ", frozen at T = " + ShortNumber(description.parameters.temperature);
+  const std::string half = description.half_residuals ? ", float16" : "";
+  switch (description.form) {
+    case ResidualForm::kLogits:
+      return "logits (T may change)";
+    case ResidualForm::kDense:
+      return "dense" + half + (description.task == Task::kRegression ? "" : frozen);
+    case ResidualForm::kSparse:
+      return "sparse, top " + Count(description.top) + half + frozen;
+  }
+  return ResidualFormName(description.form);
+}
+
+}  // namespace
+
+std::string MemoryText(const std::string& path, const ResidualMemory& memory) {
+  const MemoryDescription& description = memory.description();
+  const bool classification = description.task == Task::kClassification;
+  Table table = Table::Facts();
+  table.AddRow({"memory", path});
+  const int64_t deleted = memory.capacity() - memory.rows();
+  table.AddRow({"rows", Count(memory.rows()) +
+                            (deleted == 0 ? "" : " (and " + Count(deleted) + " deleted)")});
+  table.AddRow(
+      {"keys", Counted(description.dim, "value") + " of " + KeyTypeName(description.key_type)});
+  table.AddRow({classification ? "classes" : "outputs",
+                Count(description.outputs) + (description.class_names.empty() ? "" : ", named")});
+  table.AddRow({"residuals", FormText(description)});
+  if (classification) {
+    table.AddRow(
+        {"residual mass", Fixed(memory.MeanResidualMass(description.parameters.temperature), 4) +
+                              " (0: the base knew every label, 1: none)"});
+  }
+  if (description.form == ResidualForm::kSparse) {
+    table.AddRow({"dropped mass", Percent(memory.dropped_mass()) + " of it by the sparse form"});
+  }
+  table.AddRow({"parameters", ParametersText(description.parameters) +
+                                  (description.tuned ? ", tuned" : ", not tuned")});
+  if (classification) table.AddRow({"calibrator", description.calibrator});
+  table.AddRow({"cross-fitted", description.cross_fitted ? "yes: out-of-fold logits" : "no"});
+  table.AddRow({"fingerprint", description.fingerprint.empty()
+                                   ? "none: arrays of any model are accepted"
+                                   : FingerprintText(description.fingerprint)});
+  table.AddRow(
+      {"on disk", Bytes(memory.bytes_on_disk()) + " in " + Counted(memory.segments(), "segment")});
+  return table.Text();
+}
+
+void WarnIfNothingToAdd(const ResidualMemory& memory, Console& console) {
+  constexpr double kMemorised = 0.01;
+  const MemoryDescription& description = memory.description();
+  if (description.task != Task::kClassification || memory.rows() == 0) return;
+  const double mass = memory.MeanResidualMass(description.parameters.temperature);
+  if (mass >= kMemorised) return;
+  console.Warn("the base has memorised its training set: the mean residual mass is " +
+               ShortNumber(mass) +
+               " of 1, so this memory has almost nothing to add; store logits of models that had "
+               "not seen the rows, with --out-of-fold-logits");
+}
+
+}  // namespace resmem::cli

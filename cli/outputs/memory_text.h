@@ -1,0 +1,19 @@
+// What a memory is, in lines for people.
+#ifndef RESMEM_CLI_OUTPUTS_MEMORY_TEXT_H_
+#define RESMEM_CLI_OUTPUTS_MEMORY_TEXT_H_
+
+#include <string>
+
+#include "console/console.h"
+#include "resmem/residual_memory.h"
+
+namespace resmem::cli {
+
+std::string MemoryText(const std::string& path, const ResidualMemory& memory);
+
+// The plain warning where the base has memorised its training set.
+void WarnIfNothingToAdd(const ResidualMemory& memory, Console& console);
+
+}  // namespace resmem::cli
+
+#endif  // RESMEM_CLI_OUTPUTS_MEMORY_TEXT_H_

@@ -1,0 +1,116 @@
+#include "outputs/prediction_lines.h"
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+namespace resmem::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// The fewest digits that read back as the same float.
+std::string Exact(float value) {
+  char buffer[32];
+  const auto [end, error] = std::to_chars(buffer, buffer + sizeof(buffer), value);
+  return error == std::errc() ? std::string(buffer, end) : "nan";
+}
+
+// For JSON: the double nearest to the digits that Exact() writes, not the float's own tail.
+double Shortest(float value) {
+  const std::string digits = Exact(value);
+  double shortest = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), shortest);
+  return shortest;
+}
+
+std::string CsvText(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+// "prediction", or "prediction_0", "prediction_1", ... for several outputs.
+void AddColumns(const char* name, int64_t outputs, std::string* header) {
+  for (int64_t i = 0; i < outputs; ++i) {
+    *header += std::string(",") + name + (outputs == 1 ? "" : "_" + std::to_string(i));
+  }
+}
+
+Json Values(std::span<const float> values) {
+  if (values.size() == 1) return Shortest(values[0]);
+  Json list = Json::array();
+  for (const float value : values) list.push_back(Shortest(value));
+  return list;
+}
+
+}  // namespace
+
+PredictionLines::PredictionLines(const MemoryDescription& memory, LineFormat format, bool has_ids,
+                                 int64_t top)
+    : memory_(memory), format_(format), has_ids_(has_ids), top_(top) {}
+
+std::string PredictionLines::Header() const {
+  if (format_ == LineFormat::kJsonLines) return "";
+  std::string header = has_ids_ ? "row,id" : "row";
+  if (memory_.task == Task::kRegression) {
+    AddColumns("base", memory_.outputs, &header);
+    AddColumns("prediction", memory_.outputs, &header);
+    return header + "\n";
+  }
+  header += ",base,base_probability,prediction,probability";
+  if (!memory_.class_names.empty()) header += ",base_name,prediction_name";
+  for (int64_t i = 1; i <= top_; ++i) {
+    const std::string rank = std::to_string(i);
+    header += ",top" + rank + ",top" + rank + "_probability";
+  }
+  return header + "\n";
+}
+
+std::string PredictionLines::Line(const PredictionLine& line) const {
+  return format_ == LineFormat::kCsv ? CsvLine(line) : JsonLine(line);
+}
+
+std::string PredictionLines::CsvLine(const PredictionLine& line) const {
+  std::string text = std::to_string(line.row);
+  if (line.id.has_value()) text += "," + std::to_string(*line.id);
+  if (memory_.task == Task::kRegression) {
+    for (const float value : line.base_values) text += "," + Exact(value);
+    for (const float value : line.values) text += "," + Exact(value);
+    return text + "\n";
+  }
+  text += "," + std::to_string(line.base) + "," + Exact(line.base_probability) + "," +
+          std::to_string(line.prediction) + "," + Exact(line.probability);
+  if (!memory_.class_names.empty()) {
+    text += "," + CsvText(memory_.class_names[static_cast<size_t>(line.base)]) + "," +
+            CsvText(memory_.class_names[static_cast<size_t>(line.prediction)]);
+  }
+  for (const auto& [label, probability] : line.top) {
+    text += "," + std::to_string(label) + "," + Exact(probability);
+  }
+  return text + "\n";
+}
+
+std::string PredictionLines::JsonLine(const PredictionLine& line) const {
+  Json json = {{"row", line.row}};
+  if (line.id.has_value()) json["id"] = *line.id;
+  if (memory_.task == Task::kRegression) {
+    json["base"] = Values(line.base_values);
+    json["prediction"] = Values(line.values);
+  } else {
+    json["base"] = line.base;
+    json["base_probability"] = Shortest(line.base_probability);
+    json["prediction"] = line.prediction;
+    json["probability"] = Shortest(line.probability);
+    if (!memory_.class_names.empty()) {
+      json["base_name"] = memory_.class_names[static_cast<size_t>(line.base)];
+      json["prediction_name"] = memory_.class_names[static_cast<size_t>(line.prediction)];
+    }
+    for (const auto& [label, probability] : line.top) {
+      json["top"].push_back({{"class", label}, {"probability", Shortest(probability)}});
+    }
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace resmem::cli

@@ -1,0 +1,137 @@
+// resmem tune: chooses k, sigma and T on validation rows and writes them into the memory.
+#include "command.h"
+#include "console/format.h"
+#include "console/output.h"
+#include "console/table.h"
+#include "inputs/dataset_options.h"
+#include "inputs/memory_options.h"
+#include "inputs/model_options.h"
+#include "inputs/parameter_options.h"
+#include "outputs/evaluation_text.h"
+#include "resmem/tuner.h"
+
+namespace resmem::cli {
+namespace {
+
+class TuneCommand : public Command {
+ public:
+  void Declare(CommandLine& line) override;
+  Result<ExitCode> Run(Console& console) override;
+
+ private:
+  std::string Text(const Tuning& tuning) const;
+
+  std::string memory_path_, report_;
+  DatasetOptions data_;
+  ModelOptions model_;
+  TuneOptions options_;
+  bool dry_run_ = false, json_ = false;
+};
+
+void TuneCommand::Declare(CommandLine& line) {
+  line.About("choose k, sigma and T on validation rows",
+             "One search at the largest k serves the whole grid. Where the data mark validation "
+             "rows only those are used; rows marked test are refused. The choice and its trace are "
+             "written into the memory.");
+  DeclareMemory(line, &memory_path_);
+  data_.Declare(line, DatasetUse::kJudge);
+  line.Group("Choice");
+  line.Choice<Objective, Objective>(
+      "--objective", &options_.objective,
+      {{"gain", Objective::kGain}, {"tpr-under-fpr", Objective::kTprUnderFpr}},
+      "largest gain, or most rows fixed while the share harmed stays below --fpr-limit");
+  line.Value("--fpr-limit", &options_.fpr_limit, "X",
+             "tpr-under-fpr: share of rows that may be harmed, 0 to 1");
+  line.Value("--folds", &options_.folds, "N",
+             "also estimate the gain honestly: each of N parts by the others' choice")
+      .Default("off");
+  line.Flag("--leave-one-out", &options_.leave_one_out,
+            "tune on the memory's own rows, each without itself; no input is needed where the "
+            "memory keeps logits");
+  line.Value("--seed", &options_.seed, "N", "of the folds");
+  line.Group("Grid (values 10,20,50 or a range low:high:count)");
+  line.Value("--grid-k", &options_.grid.k, "LIST", "neighbors").Default("20 values");
+  line.Value("--grid-sigma", &options_.grid.sigma, "LIST", "bandwidths")
+      .Default("20 values around the distances found");
+  line.Value("--grid-temperature", &options_.grid.temperature, "LIST", "temperatures")
+      .Default("20 values; a frozen memory's own");
+  model_.Declare(line, /*check=*/true);
+  line.Group("Output");
+  line.Flag("--dry-run", &dry_run_, "leave the memory as it is");
+  line.Flag("--json", &json_, "one JSON document on stdout, with every point (docs/json.md)");
+  line.Value("--report", &report_, "FILE", "write one HTML page").File();
+  DeclareThreads(line, &options_.threads);
+  line.AddExample("the usual way", "resmem tune my.resmem --data validation.npz");
+  line.AddExample(
+      "the paper's careful rule, with an honest estimate",
+      "resmem tune my.resmem --data validation.npz --objective tpr-under-fpr --folds 5");
+  line.AddExample("without a validation set", "resmem tune my.resmem --leave-one-out");
+}
+
+std::string TuneCommand::Text(const Tuning& tuning) const {
+  Table table = Table::Facts();
+  table.AddRow({"chosen", ParametersText(tuning.chosen)});
+  table.AddRow({"of", Counted(static_cast<int64_t>(tuning.points.size()), "point") + " on " +
+                          Counted(tuning.rows, "row")});
+  if (tuning.task == Task::kClassification) {
+    table.AddRow({"objective", tuning.objective == Objective::kGain
+                                   ? "gain"
+                                   : "TPR under FPR < " + ShortNumber(tuning.fpr_limit)});
+    table.AddRow({"gain", GainText(tuning.chosen_gain)});
+    table.AddRow({"", "on the rows it was chosen on, so somewhat optimistic"});
+    if (tuning.cross_validated_gain.has_value()) {
+      table.AddRow({"honest gain", GainText(*tuning.cross_validated_gain)});
+    }
+    table.AddRow({"calibrator", tuning.calibrator + ", NLL " + Fixed(tuning.calibrated_nll, 4)});
+  } else {
+    table.AddRow({"squared error", ShortNumber(tuning.base_loss) + " before, " +
+                                       ShortNumber(tuning.chosen_loss) +
+                                       " after (on the rows it was chosen on)"});
+    if (tuning.cross_validated_loss.has_value()) {
+      table.AddRow({"honest error", ShortNumber(*tuning.cross_validated_loss)});
+    }
+  }
+  table.AddRow({"time", Duration(tuning.search_seconds) + " search, " +
+                            Duration(tuning.grid_seconds) + " grid"});
+  return table.Text();
+}
+
+Result<ExitCode> TuneCommand::Run(Console& console) {
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(memory_path_));
+  const MemoryDescription& description = memory.description();
+  std::optional<Dataset> dataset;
+  if (data_.given() || !options_.leave_one_out) {
+    RESMEM_RETURN_IF_ERROR(model_.Check(memory_path_, description, console));
+    RESMEM_ASSIGN_OR_RETURN(dataset, data_.Open(description.task));
+    RESMEM_RETURN_IF_ERROR(CheckShapes(memory_path_, description, *dataset));
+  }
+  const Predictor predictor(memory);
+  options_.progress = console.progress();
+  RESMEM_ASSIGN_OR_RETURN(
+      const Tuning tuning,
+      Tune(predictor, dataset.has_value() ? ReadDataset(*dataset) : ReadMemory(memory), options_));
+  for (const std::string& warning : tuning.warnings) console.Warn(warning);
+  if (json_ || !report_.empty()) {
+    RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, data_.Paths()));
+    run.memory = DescribeMemory(memory_path_, memory);
+    run.seeds["folds"] = options_.seed;
+    const std::string json = TuningJson(tuning, FinishedRun(std::move(run), console));
+    if (!report_.empty()) RESMEM_RETURN_IF_ERROR(WriteReport(json, report_));
+    if (json_) RESMEM_RETURN_IF_ERROR(PrintResult(json + "\n"));
+  }
+  if (!dry_run_) {
+    RESMEM_RETURN_IF_ERROR(UpdateDescription(memory_path_, ApplyTuning(description, tuning)));
+  }
+  if (!json_) RESMEM_RETURN_IF_ERROR(PrintResult(Text(tuning)));
+  console.Note(dry_run_ ? "dry run: " + memory_path_ + " is as it was"
+                        : "written into " + memory_path_);
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> MakeTune() {
+  return std::make_unique<TuneCommand>();
+}
+
+}  // namespace resmem::cli
