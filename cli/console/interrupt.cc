@@ -25,7 +25,8 @@ void InstallSignalHandlers() {
     sigaction(signal, nullptr, &present);
     if (present.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // nohup and the like
   }
-  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);  // a write then fails with EPIPE,
+  std::signal(SIGXFSZ, SIG_IGN);  // or with EFBIG at the limit of a file's size
 }
 
 int InterruptSignal() {

@@ -1,0 +1,111 @@
+#include "console/command_line.h"
+
+#include <gtest/gtest.h>
+
+#include "console/help.h"
+#include "console/suggest.h"
+
+namespace resmem::cli {
+namespace {
+
+struct Values {
+  std::string memory, shape;
+  int64_t k = 53;
+  std::vector<float> sigmas;
+  std::vector<int64_t> ks;
+  bool json = false;
+  enum class Kind { kSmall, kLarge } kind = Kind::kSmall;
+};
+
+CommandLine Declared(Values* values) {
+  CommandLine line("try");
+  line.About("tries");
+  line.Argument("MEMORY", &values->memory, "a folder");
+  line.Value("--k", &values->k, "N", "neighbors");
+  line.Value("--sigmas", &values->sigmas, "LIST", "bandwidths");
+  line.Value("--ks", &values->ks, "LIST", "neighbors");
+  line.Value("--shape", &values->shape, "NxM", "shape").Short("-s");
+  line.Flag("--json", &values->json, "as JSON");
+  line.Choice<Values::Kind, Values::Kind>(
+      "--kind", &values->kind, {{"small", Values::Kind::kSmall}, {"large", Values::Kind::kLarge}},
+      "how large");
+  return line;
+}
+
+std::string ErrorOf(std::vector<std::string> words) {
+  Values values;
+  CommandLine line = Declared(&values);
+  const Status status = line.Parse(words);
+  EXPECT_EQ(status.code(), status.ok() ? ErrorCode::kOk : ErrorCode::kInvalidArgument);
+  return status.message();
+}
+
+TEST(CommandLine, SetsValuesFlagsChoicesAndArguments) {
+  Values values;
+  CommandLine line = Declared(&values);
+  const std::vector<std::string> words = {
+      "--k", "7", "m.resmem", "--sigmas=0.5,1:2:3", "--json", "--kind", "large", "-s", "-1x64"};
+  ASSERT_TRUE(line.Parse(words).ok());
+  EXPECT_EQ(values.k, 7);
+  EXPECT_EQ(values.memory, "m.resmem");
+  EXPECT_EQ(values.sigmas, (std::vector<float>{0.5f, 1, 1.5f, 2}));
+  EXPECT_TRUE(values.json);
+  EXPECT_EQ(values.kind, Values::Kind::kLarge);
+  EXPECT_EQ(values.shape, "-1x64");
+}
+
+TEST(CommandLine, RoundsARangeOfWholeNumbersAndDropsRepetitions) {
+  Values values;
+  CommandLine line = Declared(&values);
+  const std::vector<std::string> words = {"m", "--ks", "1:3:5"};
+  ASSERT_TRUE(line.Parse(words).ok());
+  EXPECT_EQ(values.ks, (std::vector<int64_t>{1, 2, 3}));
+}
+
+TEST(CommandLine, NamesTheOptionAndTheValueOfEveryMistake) {
+  EXPECT_EQ(ErrorOf({"m", "--k", "seven"}), "--k: 'seven' is not a whole number");
+  EXPECT_EQ(ErrorOf({"m", "--k", "7.5"}), "--k: '7.5' is not a whole number");
+  EXPECT_EQ(ErrorOf({"m", "--sigmas", "1,,2"}), "--sigmas: '' is not a number");
+  EXPECT_EQ(ErrorOf({"m", "--sigmas", "nan"}), "--sigmas: 'nan' is not a number");
+  EXPECT_EQ(ErrorOf({"m", "--kind", "huge"}),
+            "--kind: 'huge' is not one of them; choose of: small, large");
+  EXPECT_EQ(ErrorOf({"m", "--k"}), "--k needs a value: --k N");
+  EXPECT_EQ(ErrorOf({"m", "--k", "--json"}), "--k needs a value: --k N");
+  EXPECT_EQ(ErrorOf({"m", "--k", "1", "--k", "2"}), "--k is given twice; give it once");
+  EXPECT_EQ(ErrorOf({"m", "--json=yes"}), "--json takes no value");
+  EXPECT_EQ(ErrorOf({"m", "n"}), "'resmem try' does not know what to do with 'n'");
+  EXPECT_EQ(ErrorOf({}), "'resmem try' needs MEMORY: a folder");
+  EXPECT_EQ(ErrorOf({"m", "--sigma", "1"}),
+            "'resmem try' has no option --sigma; did you mean --sigmas?");
+  EXPECT_EQ(ErrorOf({"m", "--frobnicate"}), "'resmem try' has no option --frobnicate");
+}
+
+TEST(CommandLine, TakesWordsAfterTwoMinusesAsArguments) {
+  Values values;
+  CommandLine line = Declared(&values);
+  const std::vector<std::string> words = {"--", "--k"};
+  ASSERT_TRUE(line.Parse(words).ok());
+  EXPECT_EQ(values.memory, "--k");
+}
+
+TEST(Help, ShowsDefaultsAndChoicesWithin80Columns) {
+  Values values;
+  const CommandLine line = Declared(&values);
+  const std::string help = HelpText(line);
+  EXPECT_NE(help.find("neighbors (default: 53)"), std::string::npos) << help;
+  EXPECT_NE(help.find("how large: small or large (default: small)"), std::string::npos) << help;
+  EXPECT_NE(help.find("-s, --shape NxM"), std::string::npos) << help;
+  EXPECT_EQ(Wrap("one two three", 2, 9), "one two\n  three");
+}
+
+TEST(NearestWord, FindsTyposSwapsAndBeginningsButNothingFar) {
+  const std::vector<std::string> words = {"memorize", "tune", "eval", "verify", "--temperature"};
+  EXPECT_EQ(NearestWord("memorise", words), "memorize");
+  EXPECT_EQ(NearestWord("tuen", words), "tune");
+  EXPECT_EQ(NearestWord("--temp", words), "--temperature");
+  EXPECT_EQ(NearestWord("xyz", words), "");
+  EXPECT_EQ(NearestWord(std::string(1000, 'e'), words), "");
+}
+
+}  // namespace
+}  // namespace resmem::cli

@@ -1,0 +1,77 @@
+"""Sends signals to a resmem at work and looks at what is left."""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+ROWS, DIM = 400_000, 64
+FIRST_TRIES = 5
+
+
+def write_large():
+    np.save("large_keys.npy", np.zeros((ROWS, DIM), np.float32))
+    np.save("large_logits.npy", np.zeros((ROWS, 4), np.float32))
+    np.save("large_labels.npy", np.zeros(ROWS, np.int32))
+    return ["--keys", "large_keys.npy", "--logits", "large_logits.npy", "--labels", "large_labels.npy"]
+
+
+def content(folder):
+    return sorted(str(p) for p in pathlib.Path(folder).rglob("*"))
+
+
+def interrupt_when_something_is_written(command, folder, number):
+    """The exit code of a run that the signal reached while it wrote."""
+    for _ in range(FIRST_TRIES):
+        before = content(folder)
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while content(folder) == before and process.poll() is None:
+            time.sleep(0.001)
+        process.send_signal(number)
+        if process.wait() != 0:
+            return process.returncode
+        subprocess.run(["rm", "-rf", "out"], check=True)
+    return 0
+
+
+def memorize(number):
+    pathlib.Path("out").mkdir()
+    code = interrupt_when_something_is_written(
+        ["resmem", "memorize", *write_large(), "-o", "out/big.resmem"], "out", number)
+    left = content("out")
+    print(f"{code}; {'nothing left' if not left else left}")
+
+
+def append():
+    subprocess.run(["resmem", "memorize", "--data", "wide_train.npz", "-o", "a.resmem", "--quiet"],
+                   check=True, stdout=subprocess.DEVNULL)
+    before = content("a.resmem")
+    code = interrupt_when_something_is_written(
+        ["resmem", "append", "a.resmem", *write_large()], "a.resmem", signal.SIGINT)
+    info = subprocess.run(["resmem", "verify", "a.resmem"], check=True, capture_output=True, text=True)
+    same = "as before" if content("a.resmem") == before and "240 rows" in info.stdout else info.stdout
+    print(f"{code}; 240 rows {same}")
+
+
+def twice():
+    """Opening a pipe that nobody reads waits for ever: the first signal is a request, kept."""
+    subprocess.run(["resmem", "memorize", "--data", "train.npz", "-o", "t.resmem", "--quiet"],
+                   check=True, stdout=subprocess.DEVNULL)
+    os.mkfifo("pipe")
+    process = subprocess.Popen(["resmem", "predict", "t.resmem", "--data", "test.npz", "-o", "pipe"])
+    while "pipe_open" not in pathlib.Path(f"/proc/{process.pid}/wchan").read_text() and \
+            pathlib.Path(f"/proc/{process.pid}/wchan").read_text() != "wait_for_partner":
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    process.wait()
+    print("killed by SIGINT" if process.returncode == -signal.SIGINT else process.returncode)
+
+
+if __name__ == "__main__":
+    {"memorize": lambda: memorize(signal.SIGINT), "terminate": lambda: memorize(signal.SIGTERM),
+     "append": append, "twice": twice}[sys.argv[1]]()
