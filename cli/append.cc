@@ -25,22 +25,23 @@ class Append : public Command {
 
   Result<ExitCode> Run(Console& console) override {
     MemoryDescription description;
-    {  // only its description: the memory must not stay open while it is written
+    std::optional<Dataset> dataset;
+    {  // the memory must not stay open while it is written
       RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                               ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
       description = memory.description();
+      RESMEM_ASSIGN_OR_RETURN(dataset, data_.Open(description.task));
+      RESMEM_RETURN_IF_ERROR(CheckShapes(memory_path_, description, *dataset));
+      RESMEM_RETURN_IF_ERROR(model_.Check(memory_path_, memory, *dataset, console));
     }
-    RESMEM_RETURN_IF_ERROR(model_.Check(memory_path_, description, console));
-    RESMEM_ASSIGN_OR_RETURN(const Dataset dataset, data_.Open(description.task));
-    RESMEM_RETURN_IF_ERROR(CheckShapes(memory_path_, description, dataset));
-    if (description.has_sources != dataset.has_sources()) {
+    if (description.has_sources != dataset->has_sources()) {
       return Status(ErrorCode::kBadData,
                     description.has_sources
                         ? memory_path_ + " keeps a source for every row; give --sources FILE"
                         : memory_path_ + " keeps no sources; leave --sources out");
     }
-    RESMEM_ASSIGN_OR_RETURN(const std::optional<Role> role, roles_.Choose(dataset, console));
-    RESMEM_ASSIGN_OR_RETURN(const RowSource rows, SelectRows(dataset, role));
+    RESMEM_ASSIGN_OR_RETURN(const std::optional<Role> role, roles_.Choose(*dataset, console));
+    RESMEM_ASSIGN_OR_RETURN(const RowSource rows, SelectRows(*dataset, role));
     RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer, MemoryWriter::Append(memory_path_, rows.rows()));
     RESMEM_RETURN_IF_ERROR(WriteRows(rows, &writer, console));
     RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,

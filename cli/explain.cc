@@ -38,9 +38,9 @@ class ExplainCommand : public Command {
   Result<ExitCode> Run(Console& console) override {
     RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(memory_path_));
     const MemoryDescription& description = memory.description();
-    RESMEM_RETURN_IF_ERROR(model_.Check(memory_path_, description, console));
     RESMEM_ASSIGN_OR_RETURN(const Dataset dataset, data_.Open(description.task));
     RESMEM_RETURN_IF_ERROR(CheckShapes(memory_path_, description, dataset));
+    RESMEM_RETURN_IF_ERROR(model_.Check(memory_path_, memory, dataset, console));
     if (row_ < 0 || row_ >= dataset.rows()) {
       return Status(ErrorCode::kInvalidArgument, "--row " + std::to_string(row_) +
                                                      ": the input has rows 0 to " +

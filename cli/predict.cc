@@ -108,6 +108,7 @@ Status Predict::ScoreBlock(const Predictor& predictor, const Rows& rows, Scores*
                                                  &scores->neighbors));
   PredictOptions base = options_;
   base.method = Method::kBase;
+  base.parameters.temperature = 1;  // softmax(f): what the base says without us
   RESMEM_RETURN_IF_ERROR(
       predictor.Score(rows.keys, rows.logits, scores->neighbors, base, scores->base));
   return predictor.Score(rows.keys, rows.logits, scores->neighbors, options_, scores->resmem);
@@ -141,9 +142,9 @@ Result<ExitCode> Predict::Run(Console& console) {
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(memory_path_));
   const MemoryDescription& description = memory.description();
   RESMEM_RETURN_IF_ERROR(CheckOptions(description));
-  RESMEM_RETURN_IF_ERROR(model_.Check(memory_path_, description, console));
   RESMEM_ASSIGN_OR_RETURN(const Dataset dataset, data_.Open(description.task));
   RESMEM_RETURN_IF_ERROR(CheckShapes(memory_path_, description, dataset));
+  RESMEM_RETURN_IF_ERROR(model_.Check(memory_path_, memory, dataset, console));
   const Predictor predictor(memory);
   const int threads = options_.threads;
   options_ = predictor.DefaultOptions();

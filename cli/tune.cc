@@ -101,9 +101,9 @@ Result<ExitCode> TuneCommand::Run(Console& console) {
   const MemoryDescription& description = memory.description();
   std::optional<Dataset> dataset;
   if (data_.given() || !options_.leave_one_out) {
-    RESMEM_RETURN_IF_ERROR(model_.Check(memory_path_, description, console));
     RESMEM_ASSIGN_OR_RETURN(dataset, data_.Open(description.task));
     RESMEM_RETURN_IF_ERROR(CheckShapes(memory_path_, description, *dataset));
+    RESMEM_RETURN_IF_ERROR(model_.Check(memory_path_, memory, *dataset, console));
   }
   const Predictor predictor(memory);
   options_.progress = console.progress();

@@ -39,7 +39,7 @@ std::vector<std::string> Names(const Lines& lines, const std::string& family = "
   return names;
 }
 
-std::vector<std::string> AllChoices(const CommandLine& line) {
+std::vector<std::string> ArgumentChoices(const CommandLine& line) {
   return line.arguments().empty() ? std::vector<std::string>() : line.arguments()[0].choices;
 }
 
@@ -58,9 +58,10 @@ std::string PosixCases(const Lines& lines) {
       text += "        " + pattern + ") offered=" + Quote(Join(option.choices)) +
               " files=" + (option.kind == ValueKind::kText ? "" : "1") + " ;;\n";
     }
-    const std::vector<std::string> choices = AllChoices(*line);
-    text +=
-        "        *) offered=" + Quote(Join(choices.empty() ? names : choices)) + " files=1 ;;\n";
+    const std::vector<std::string> choices = ArgumentChoices(*line);
+    const bool files = choices.empty() && !line->arguments().empty();
+    text += "        *) offered=" + Quote(Join(choices.empty() ? names : choices)) +
+            " files=" + (files ? "1" : "") + " ;;\n";
     text += "      esac ;;\n";
   }
   for (const std::string& name : Names(lines)) {

@@ -32,9 +32,9 @@ Result<Evaluation> EvaluationRun::Run(Console& console) {
   RESMEM_ASSIGN_OR_RETURN(options_.parameters, parameters_.Apply(description.parameters));
   std::optional<Dataset> dataset;
   if (data_.given() || !options_.leave_one_out) {
-    RESMEM_RETURN_IF_ERROR(model_.Check(memory_path_, description, console));
     RESMEM_ASSIGN_OR_RETURN(dataset, data_.Open(description.task));
     RESMEM_RETURN_IF_ERROR(CheckShapes(memory_path_, description, *dataset));
+    RESMEM_RETURN_IF_ERROR(model_.Check(memory_path_, memory, *dataset, console));
     if (!options_.leave_one_out) {
       RESMEM_ASSIGN_OR_RETURN(options_.only, roles_.Choose(*dataset, console));
     }

@@ -2,6 +2,10 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+
+#include "resmem/head_check.h"
+
 namespace resmem::cli {
 
 std::string FingerprintText(const Fingerprint& fingerprint) {
@@ -41,23 +45,37 @@ Result<Fingerprint> ModelOptions::Resolve() const {
   return fingerprint;
 }
 
-Status ModelOptions::Check(const std::string& memory_path, const MemoryDescription& memory,
-                           Console& console) const {
-  if (any_model_) return {};
+Status ModelOptions::CheckFingerprint(const std::string& memory_path, const Fingerprint& memory,
+                                      Console& console) const {
   RESMEM_ASSIGN_OR_RETURN(const Fingerprint given, Resolve());
-  if (memory.fingerprint.empty()) {
+  if (memory.empty()) {
     if (!given.empty()) {
       console.Note(memory_path + " does not know which model made it: --model is not checked");
     }
     return {};
   }
-  if (given == memory.fingerprint) return {};
+  if (given == memory) return {};
   return Status(ErrorCode::kMismatch,
-                memory_path + " was made with " + FingerprintText(memory.fingerprint) + ", but " +
+                memory_path + " was made with " + FingerprintText(memory) + ", but " +
                     (given.empty() ? "no --model was given"
                                    : "these arrays come from " + FingerprintText(given)) +
                     "; give that model and layer with --model and --layer, or --any-model if you "
                     "are sure");
+}
+
+Status ModelOptions::Check(const std::string& memory_path, const ResidualMemory& memory,
+                           const Dataset& dataset, Console& console) const {
+  if (any_model_) return {};
+  const MemoryDescription& description = memory.description();
+  RESMEM_RETURN_IF_ERROR(CheckFingerprint(memory_path, description.fingerprint, console));
+  constexpr int64_t kLookedAt = 256;
+  Dataset::Block block;
+  RESMEM_RETURN_IF_ERROR(dataset.Read(0, std::min(kLookedAt, dataset.rows()), &block));
+  if (!CheckHead(memory, block.view.keys, block.view.logits).another_model()) return {};
+  return Status(ErrorCode::kMismatch,
+                "these logits do not follow from these keys as they do in " + memory_path +
+                    ": another model made them, or keys and logits are not in the same order; give "
+                    "arrays of the memory's model, or --any-model if you are sure");
 }
 
 }  // namespace resmem::cli

@@ -17,11 +17,15 @@ class ModelOptions {
 
   // The digest of --model where it is a file, its own words otherwise.
   Result<Fingerprint> Resolve() const;
-  // kMismatch where the memory has a fingerprint and the options name another or none.
-  Status Check(const std::string& memory_path, const MemoryDescription& memory,
+  // kMismatch where the memory has a fingerprint and the options name another or none, or where
+  // the arrays themselves show that another model made them.
+  Status Check(const std::string& memory_path, const ResidualMemory& memory, const Dataset& dataset,
                Console& console) const;
 
  private:
+  Status CheckFingerprint(const std::string& memory_path, const Fingerprint& memory,
+                          Console& console) const;
+
   std::string model_, layer_;
   bool any_model_ = false;
 };

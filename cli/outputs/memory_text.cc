@@ -4,6 +4,7 @@
 #include "console/table.h"
 #include "inputs/model_options.h"
 #include "inputs/parameter_options.h"
+#include "resmem/evaluation.h"
 
 namespace resmem::cli {
 namespace {
@@ -58,15 +59,11 @@ std::string MemoryText(const std::string& path, const ResidualMemory& memory) {
 }
 
 void WarnIfNothingToAdd(const ResidualMemory& memory, Console& console) {
-  constexpr double kMemorised = 0.01;
   const MemoryDescription& description = memory.description();
-  if (description.task != Task::kClassification || memory.rows() == 0) return;
+  if (description.task != Task::kClassification) return;
   const double mass = memory.MeanResidualMass(description.parameters.temperature);
-  if (mass >= kMemorised) return;
-  console.Warn("the base has memorised its training set: the mean residual mass is " +
-               ShortNumber(mass) +
-               " of 1, so this memory has almost nothing to add; store logits of models that had "
-               "not seen the rows, with --out-of-fold-logits");
+  const std::string warning = MemorisedWarning(memory, mass);
+  if (!warning.empty()) console.Warn(warning);
 }
 
 }  // namespace resmem::cli

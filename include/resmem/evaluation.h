@@ -155,6 +155,10 @@ RowSource ReadMemory(const ResidualMemory& memory, int64_t block_rows = 0);
 Result<Evaluation> Evaluate(const Predictor& predictor, const RowSource& rows,
                             const EvaluationOptions& options = {});
 
+// The sentence on a memory with too little to add, because the base has memorised its training
+// rows; empty where there is enough.
+std::string MemorisedWarning(const ResidualMemory& memory, double mean_residual_mass);
+
 }  // namespace resmem
 
 #endif  // RESMEM_EVALUATION_H_

@@ -12,9 +12,6 @@ namespace resmem {
 // Below this mean residual mass the base has memorised its training rows.
 inline constexpr double kMemorisedMass = 0.05;
 
-// The sentence on a memory with too little to add; empty where there is enough.
-std::string MemorisedWarning(const ResidualMemory& memory, double mean_residual_mass);
-
 std::vector<std::string> EvaluationWarnings(const ResidualMemory& memory,
                                             const Evaluation& evaluation, int64_t train_rows,
                                             int64_t validation_rows);

@@ -46,6 +46,9 @@ def memorize(number):
 
 
 def append():
+    random = np.random.default_rng(1)
+    np.savez("wide_train.npz", keys=random.standard_normal((240, DIM)).astype(np.float32),
+             logits=np.zeros((240, 4), np.float32), labels=np.zeros(240, np.int32))
     subprocess.run(["resmem", "memorize", "--data", "wide_train.npz", "-o", "a.resmem", "--quiet"],
                    check=True, stdout=subprocess.DEVNULL)
     before = content("a.resmem")
@@ -62,11 +65,16 @@ def twice():
                    check=True, stdout=subprocess.DEVNULL)
     os.mkfifo("pipe")
     process = subprocess.Popen(["resmem", "predict", "t.resmem", "--data", "test.npz", "-o", "pipe"])
-    while "pipe_open" not in pathlib.Path(f"/proc/{process.pid}/wchan").read_text() and \
-            pathlib.Path(f"/proc/{process.pid}/wchan").read_text() != "wait_for_partner":
+    waiting = 0
+    while waiting < 20 and process.poll() is None:  # asleep for a while: in open()
+        state = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        waiting = waiting + 1 if state == "S" else 0
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    time.sleep(0.05)
+    time.sleep(0.2)
+    if process.poll() is not None:
+        print("ended by the first signal")
+        return
     process.send_signal(signal.SIGINT)
     process.wait()
     print("killed by SIGINT" if process.returncode == -signal.SIGINT else process.returncode)
