@@ -71,7 +71,7 @@ void Memorize::Declare(CommandLine& line) {
       .Default("logits; sparse above " + Count(kSparseAboveClasses) +
                " classes; dense for regression");
   line.Value("--top", &top_, "N", "sparse: residuals kept a row");
-  line.Flag("--freeze", &freeze_, "the same as --form dense: smaller work at serving, T fixed");
+  line.Flag("--freeze", &freeze_, "the same as --form dense: less work at serving, T fixed");
   line.Flag("--half-residuals", &half_residuals_, "dense and sparse: values of 2 bytes");
   line.Flag("--overwrite", &overwrite_, "replace a memory of that name");
   parameters_.Declare(line, "");

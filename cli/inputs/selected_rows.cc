@@ -65,7 +65,13 @@ Result<std::optional<Role>> RoleOptions::Choose(const Dataset& dataset, Console&
   RESMEM_ASSIGN_OR_RETURN(const std::vector<int64_t> counts, dataset.CountRoles());
   const auto count = [&](Role role) { return counts[static_cast<size_t>(role)]; };
   if (only_.has_value() && !only_->has_value()) return std::optional<Role>();
-  if (!only_.has_value() && count(made_for_) == 0) return std::optional<Role>();
+  if (!only_.has_value() && count(made_for_) == 0) {
+    if (made_for_ != Role::kTrain || count(Role::kTest) == 0) return std::optional<Role>();
+    return Status(ErrorCode::kInvalidArgument,
+                  Count(count(Role::kTest)) + " of " + Counted(dataset.rows(), "row") +
+                      " are marked test, and a memory that holds them cannot be judged on them; "
+                      "give training rows, or --only all if you mean it");
+  }
   const Role role = only_.has_value() ? **only_ : made_for_;
   if (count(role) == 0) {
     return Status(ErrorCode::kBadData, std::string("no row of the data is marked ") +

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 
-explanation = json.load(sys.stdin)["explanation"]
+explanation = json.load(sys.stdin)["ledger"]
 total = np.array(explanation["base"]) + np.array(explanation["rounding"])
 for line in explanation["lines"]:
     total += np.array(line["contribution"])
