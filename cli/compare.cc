@@ -30,7 +30,8 @@ class Compare : public Command {
                                   ? RegressionText(*evaluation.regression)
                                   : MethodsText(evaluation, /*every_lambda=*/true);
     RESMEM_RETURN_IF_ERROR(PrintResult(Counted(evaluation.rows, "row") + "; " +
-                                       ParametersText(evaluation.parameters) + "\n\n" + table));
+                                       ParametersText(evaluation.parameters, evaluation.task) +
+                                       "\n\n" + table));
     return ExitCode::kOk;
   }
 

@@ -47,7 +47,7 @@ class Eval : public Command {
  private:
   std::string Text(const Evaluation& evaluation) const {
     std::string text = Counted(evaluation.rows, "row") + "; " +
-                       ParametersText(evaluation.parameters) +
+                       ParametersText(evaluation.parameters, evaluation.task) +
                        (evaluation.leave_one_out ? "; leave-one-out" : "") + "\n\n";
     if (evaluation.regression.has_value()) return text + RegressionText(*evaluation.regression);
     text += MethodsText(evaluation, /*every_lambda=*/false) + "\n" + CalibrationText(evaluation);

@@ -64,8 +64,8 @@ class ExplainCommand : public Command {
       return ExitCode::kOk;
     }
     RESMEM_RETURN_IF_ERROR(PrintResult("row " + std::to_string(row_) + "; " +
-                                       ParametersText(options.parameters) + "\n\n" +
-                                       ExplanationText(explanation, description, lines_)));
+                                       ParametersText(options.parameters, description.task) +
+                                       "\n\n" + ExplanationText(explanation, description, lines_)));
     return ExitCode::kOk;
   }
 

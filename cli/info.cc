@@ -1,7 +1,7 @@
 // resmem info: what a memory holds, and what this machine will use.
 #include "command.h"
+#include "console/format.h"
 #include "console/output.h"
-#include "console/table.h"
 #include "inputs/memory_options.h"
 #include "outputs/memory_text.h"
 #include "resmem/knn_index.h"
@@ -38,15 +38,17 @@ class Info : public Command {
       return ExitCode::kOk;
     }
     const MemoryDescription& description = memory.description();
-    Table more = Table::Facts();
-    more.AddRow({"made by", "resmem " + description.tool_version + ", " + description.created});
+    Table table = MemoryTable(memory_path_, memory);
+    table.AddRow({"made by", "resmem " + description.tool_version + ", " + description.created});
     for (const auto& [name, value] : description.notes) {
-      constexpr size_t kLongest = 100;  // a trace may be long; --json of tune has it whole
-      more.AddRow({"note", name + ": " + value.substr(0, kLongest) +
-                               (value.size() > kLongest ? " ..." : "")});
+      constexpr size_t kLongest = 80;  // the tuner's trace is for programs
+      table.AddRow(
+          {"note",
+           name + ": " +
+               (value.size() <= kLongest ? value : Bytes(static_cast<int64_t>(value.size())))});
     }
-    more.AddRow({"simd", SimdText()});
-    RESMEM_RETURN_IF_ERROR(PrintResult(MemoryText(memory_path_, memory) + more.Text()));
+    table.AddRow({"simd", SimdText()});
+    RESMEM_RETURN_IF_ERROR(PrintResult(table.Text()));
     return ExitCode::kOk;
   }
 

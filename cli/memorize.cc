@@ -143,7 +143,7 @@ Result<ExitCode> Memorize::Run(Console& console) {
         PrintResult(MemoryJson(DescribeMemory(output_, memory), FinishedRun(run, console)) + "\n"));
     return ExitCode::kOk;
   }
-  RESMEM_RETURN_IF_ERROR(PrintResult(MemoryText(output_, memory)));
+  RESMEM_RETURN_IF_ERROR(PrintResult(MemoryTable(output_, memory).Text()));
   console.Note("next: resmem tune " + output_ + " --data VALIDATION");
   return ExitCode::kOk;
 }

@@ -34,7 +34,7 @@ void TuneCommand::Declare(CommandLine& line) {
              "rows only those are used; rows marked test are refused. The choice and its trace are "
              "written into the memory.");
   DeclareMemory(line, &memory_path_);
-  data_.Declare(line, DatasetUse::kJudge);
+  data_.Declare(line, DatasetUse::kTune);
   line.Group("Choice");
   line.Choice<Objective, Objective>(
       "--objective", &options_.objective,
@@ -70,9 +70,9 @@ void TuneCommand::Declare(CommandLine& line) {
 
 std::string TuneCommand::Text(const Tuning& tuning) const {
   Table table = Table::Facts();
-  table.AddRow({"chosen", ParametersText(tuning.chosen)});
-  table.AddRow({"of", Counted(static_cast<int64_t>(tuning.points.size()), "point") + " on " +
-                          Counted(tuning.rows, "row")});
+  table.AddRow({"chosen", ParametersText(tuning.chosen, tuning.task)});
+  table.AddRow({"tried", Counted(static_cast<int64_t>(tuning.points.size()), "point") + " on " +
+                             Counted(tuning.rows, "row")});
   if (tuning.task == Task::kClassification) {
     table.AddRow({"objective", tuning.objective == Objective::kGain
                                    ? "gain"

@@ -23,6 +23,10 @@ std::string Fixed(double value, int decimals) {
   return Print("%.*f", decimals, value);
 }
 
+std::string Scientific(double value) {
+  return Print("%.1e", value);
+}
+
 std::string Percent(double share) {
   return Print("%.2f %%", 100 * share);
 }

@@ -9,6 +9,7 @@ namespace resmem::cli {
 
 std::string ShortNumber(double value);                 // "0.7": the fewest digits, at most 6
 std::string Fixed(double value, int decimals);         // "0.700"
+std::string Scientific(double value);                  // "-1.2e-08"
 std::string Percent(double share);                     // "59.66 %"
 std::string SignedPoints(double share);                // "+3.20": percentage points
 std::string Count(int64_t value);                      // "50,000"

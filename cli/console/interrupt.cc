@@ -20,7 +20,7 @@ void InstallSignalHandlers() {
   action.sa_handler = HandleSignal;
   action.sa_flags = SA_RESTART | SA_RESETHAND;  // the second signal finds the default action
   sigemptyset(&action.sa_mask);
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction present {};
     sigaction(signal, nullptr, &present);
     if (present.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // nohup and the like

@@ -1,4 +1,4 @@
-// Ctrl-C as a request.  The first SIGINT or SIGTERM asks the work to stop and clean up; the
+// Ctrl-C as a request.  The first SIGINT, SIGTERM or SIGHUP asks the work to stop and clean up; the
 // second one kills as usual.  A reader that leaves (`resmem predict | head`) is an error of
 // the write and not a signal.
 #ifndef RESMEM_CLI_CONSOLE_INTERRUPT_H_

@@ -26,6 +26,7 @@ std::string ProgressText(std::string_view stage, int64_t done, int64_t total, do
 
 void ProgressBar::Report(std::string_view stage, int64_t done, int64_t total) {
   if (!visible_) return;
+  if (done >= total) return Clear();
   const Clock::time_point now = Clock::now();
   if (stage != stage_ || done == 0) {
     stage_ = stage;

@@ -11,8 +11,8 @@
 
 namespace resmem::cli {
 
-// Rows to be stored, to be judged against their labels, or to be predicted.
-enum class DatasetUse { kStore, kJudge, kPredict };
+// Rows to be stored, to be tuned or judged on, or to be predicted.
+enum class DatasetUse { kStore, kTune, kJudge, kPredict };
 
 class DatasetOptions {
  public:

@@ -29,9 +29,11 @@ Result<Parameters> ParameterOptions::Apply(Parameters parameters) const {
   return parameters;
 }
 
-std::string ParametersText(const Parameters& parameters) {
-  return "k = " + Count(parameters.k) + ", sigma = " + ShortNumber(parameters.sigma) +
-         ", T = " + ShortNumber(parameters.temperature);
+std::string ParametersText(const Parameters& parameters, Task task) {
+  const std::string text =
+      "k = " + Count(parameters.k) + ", sigma = " + ShortNumber(parameters.sigma);
+  if (task == Task::kRegression) return text;
+  return text + ", T = " + ShortNumber(parameters.temperature);
 }
 
 }  // namespace resmem::cli

@@ -22,8 +22,8 @@ class ParameterOptions {
   std::optional<float> sigma_, temperature_;
 };
 
-// "k = 53, sigma = 0.7, T = 1.4"
-std::string ParametersText(const Parameters& parameters);
+// "k = 53, sigma = 0.7, T = 1.4"; regression has no T.
+std::string ParametersText(const Parameters& parameters, Task task);
 
 }  // namespace resmem::cli
 

@@ -35,7 +35,7 @@ std::string ExplanationText(const Explanation& explanation, const MemoryDescript
                             int64_t lines) {
   const bool classification = memory.task == Task::kClassification;
   const std::vector<size_t> shown = ShownOutputs(explanation, memory.task);
-  std::vector<Table::Column> columns = {{"share of", Align::kLeft}, {"id"}};
+  std::vector<Table::Column> columns = {{"part", Align::kLeft}, {"id"}};
   if (memory.has_sources) columns.push_back({"source", Align::kLeft});
   if (classification) columns.push_back({"label", Align::kLeft});
   columns.push_back({"distance"});
@@ -73,7 +73,7 @@ std::string ExplanationText(const Explanation& explanation, const MemoryDescript
       return Signed(sum);
     });
   }
-  add({"rounding"}, [&](size_t output) { return Signed(explanation.rounding[output]); });
+  add({"rounding"}, [&](size_t output) { return Scientific(explanation.rounding[output]); });
   add({"score"},
       [&](size_t output) { return Signed(static_cast<double>(explanation.score[output])); });
   std::string text = table.Text();
@@ -82,7 +82,7 @@ std::string ExplanationText(const Explanation& explanation, const MemoryDescript
   text += "\nbase's answer  " + ClassText(memory.class_names, explanation.base_prediction) +
           "\nour answer     " + ClassText(memory.class_names, explanation.prediction) + "\n";
   if (explanation.flip_set.empty()) {
-    return text + "flip set       none: no few neighbors decide this answer\n";
+    return text + "flip set       none: removing neighbors does not change the answer\n";
   }
   text += "flip set       " +
           Counted(static_cast<int64_t>(explanation.flip_set.size()), "neighbor") + ":";

@@ -1,7 +1,6 @@
 #include "outputs/memory_text.h"
 
 #include "console/format.h"
-#include "console/table.h"
 #include "inputs/model_options.h"
 #include "inputs/parameter_options.h"
 #include "resmem/evaluation.h"
@@ -25,7 +24,7 @@ std::string FormText(const MemoryDescription& description) {
 
 }  // namespace
 
-std::string MemoryText(const std::string& path, const ResidualMemory& memory) {
+Table MemoryTable(const std::string& path, const ResidualMemory& memory) {
   const MemoryDescription& description = memory.description();
   const bool classification = description.task == Task::kClassification;
   Table table = Table::Facts();
@@ -46,7 +45,7 @@ std::string MemoryText(const std::string& path, const ResidualMemory& memory) {
   if (description.form == ResidualForm::kSparse) {
     table.AddRow({"dropped mass", Percent(memory.dropped_mass()) + " of it by the sparse form"});
   }
-  table.AddRow({"parameters", ParametersText(description.parameters) +
+  table.AddRow({"parameters", ParametersText(description.parameters, description.task) +
                                   (description.tuned ? ", tuned" : ", not tuned")});
   if (classification) table.AddRow({"calibrator", description.calibrator});
   table.AddRow({"cross-fitted", description.cross_fitted ? "yes: out-of-fold logits" : "no"});
@@ -55,7 +54,7 @@ std::string MemoryText(const std::string& path, const ResidualMemory& memory) {
                                    : FingerprintText(description.fingerprint)});
   table.AddRow(
       {"on disk", Bytes(memory.bytes_on_disk()) + " in " + Counted(memory.segments(), "segment")});
-  return table.Text();
+  return table;
 }
 
 void WarnIfNothingToAdd(const ResidualMemory& memory, Console& console) {

@@ -5,11 +5,12 @@
 #include <string>
 
 #include "console/console.h"
+#include "console/table.h"
 #include "resmem/residual_memory.h"
 
 namespace resmem::cli {
 
-std::string MemoryText(const std::string& path, const ResidualMemory& memory);
+Table MemoryTable(const std::string& path, const ResidualMemory& memory);
 
 // The plain warning where the base has memorised its training set.
 void WarnIfNothingToAdd(const ResidualMemory& memory, Console& console);

@@ -82,4 +82,4 @@ def twice():
 
 if __name__ == "__main__":
     {"memorize": lambda: memorize(signal.SIGINT), "terminate": lambda: memorize(signal.SIGTERM),
-     "append": append, "twice": twice}[sys.argv[1]]()
+     "hang-up": lambda: memorize(signal.SIGHUP), "append": append, "twice": twice}[sys.argv[1]]()
