@@ -22,13 +22,23 @@
 namespace resmem {
 
 enum class ElementType {
-  kFloat16, kBFloat16, kFloat32, kFloat64,
-  kInt8, kInt16, kInt32, kInt64,
-  kUInt8, kUInt16, kUInt32, kUInt64,
-  kBool, kText,
+  kFloat16,
+  kBFloat16,
+  kFloat32,
+  kFloat64,
+  kInt8,
+  kInt16,
+  kInt32,
+  kInt64,
+  kUInt8,
+  kUInt16,
+  kUInt32,
+  kUInt64,
+  kBool,
+  kText,
 };
-int64_t ElementBytes(ElementType type);              // 0 for kText
-const char* ElementTypeName(ElementType type);       // "float32"
+int64_t ElementBytes(ElementType type);         // 0 for kText
+const char* ElementTypeName(ElementType type);  // "float32"
 Result<ElementType> ParseElementType(std::string_view name);
 
 // Where an array lies.  `path` may carry a member after a colon: "train.npz:logits",

@@ -29,13 +29,13 @@ const char* RoleName(Role role);
 // A block of rows in the caller's memory.  Spans may be empty where the thing is absent.
 struct Rows {
   MatrixView keys;
-  MatrixView logits;   // classification: logits; regression: the base's predictions
-  std::span<const int32_t> labels;      // classification
-  MatrixView targets;                   // regression
-  std::span<const uint64_t> ids;        // given by the user; empty: numbered by the memory
-  std::span<const std::string> sources; // where an example came from; empty: none
-  std::span<const Role> roles;          // empty: unmarked
-  std::span<const std::string> slices;  // the group that each row is reported under; empty: none
+  MatrixView logits;                // classification: logits; regression: the base's predictions
+  std::span<const int32_t> labels;  // classification
+  MatrixView targets;               // regression
+  std::span<const uint64_t> ids;    // given by the user; empty: numbered by the memory
+  std::span<const std::string> sources;  // where an example came from; empty: none
+  std::span<const Role> roles;           // empty: unmarked
+  std::span<const std::string> slices;   // the group that each row is reported under; empty: none
 
   int64_t count() const { return keys.rows; }
   Rows Slice(int64_t begin, int64_t count) const;

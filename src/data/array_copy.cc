@@ -1,6 +1,8 @@
 // For numpy_arrays_test.py.  Each line of stdin is "source<TAB>target": writes the source's values
-// as float32 to <target>.float.npy and, where all are whole, as int64 to <target>.integer.npy;
-// prints the type, the shape and, for text, the values.
+// as bare float32 to <target>.float and, where all are whole, as bare int64 to <target>.integer; a
+// target that ends in .npy is written by WriteNpy instead.  Prints the type, the shape and, for
+// text, the values.
+#include <fstream>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -8,6 +10,13 @@
 #include "resmem/array.h"
 
 namespace {
+
+template <typename T>
+void WriteBare(const std::string& path, const std::vector<T>& values) {
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(values.data()),
+             static_cast<std::streamsize>(values.size() * sizeof(T)));
+}
 
 resmem::Status Copy(const std::string& source, const std::string& target) {
   RESMEM_ASSIGN_OR_RETURN(const resmem::Array array, resmem::OpenArray({source, {}, {}}));
@@ -26,11 +35,14 @@ resmem::Status Copy(const std::string& source, const std::string& target) {
   const auto cut = static_cast<size_t>(half * array.columns());
   RESMEM_RETURN_IF_ERROR(array.ReadFloats(0, half, all.first(cut)));
   RESMEM_RETURN_IF_ERROR(array.ReadFloats(half, array.rows() - half, all.subspan(cut)));
-  RESMEM_RETURN_IF_ERROR(resmem::WriteNpy(
-      target + ".float.npy", resmem::MatrixView(floats.data(), array.rows(), array.columns())));
+  if (target.ends_with(".npy")) {
+    return resmem::WriteNpy(target,
+                            resmem::MatrixView(floats.data(), array.rows(), array.columns()));
+  }
+  WriteBare(target + ".float", floats);
   std::vector<int64_t> integers(size);
-  if (!array.ReadIntegers(0, array.rows(), integers).ok()) return {};
-  return resmem::WriteNpy(target + ".integer.npy", std::span<const int64_t>(integers));
+  if (array.ReadIntegers(0, array.rows(), integers).ok()) WriteBare(target + ".integer", integers);
+  return {};
 }
 
 }  // namespace
