@@ -1,24 +1,19 @@
 #include "memory/manifest_json.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
-#include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "format/checksum.h"
 #include "memory/description.h"
 #include "memory/file_names.h"
+#include "memory/json_fields.h"
 #include "support/checked_math.h"
 #include "support/text.h"
 
 namespace resmem {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kMaxDepth = 8;
 constexpr char kMetric[] = "l2";
@@ -33,97 +28,6 @@ Json RecordToJson(const FileRecord& record) {
           {"bytes", record.bytes},
           {"header_hash", HexOfHash(record.header_hash)}};
 }
-
-// Takes fields out of an object by name and type.  Keeps the first thing that was wrong.
-class Fields {
- public:
-  Fields(const Json& object, std::string where) : object_(object), where_(std::move(where)) {
-    if (!object_.is_object()) Fail(where_ + " is not an object");
-  }
-  const Status& status() const { return status_; }
-  void Fail(const std::string& message) {
-    if (status_.ok()) status_ = Corrupt(message);
-  }
-
-  const Json* Find(const char* name) {
-    if (!status_.ok()) return nullptr;
-    const auto found = object_.find(name);
-    if (found != object_.end()) return &*found;
-    Fail(Text(where_, " lacks ", name));
-    return nullptr;
-  }
-  void Get(const char* name, std::string* out) {
-    const Json* value = Find(name);
-    if (value == nullptr) return;
-    if (!value->is_string()) return Fail(Text(where_, ": ", name, " is not a text"));
-    *out = value->get<std::string>();
-  }
-  void Get(const char* name, bool* out) {
-    const Json* value = Find(name);
-    if (value == nullptr) return;
-    if (!value->is_boolean()) return Fail(Text(where_, ": ", name, " is not true or false"));
-    *out = value->get<bool>();
-  }
-  void Get(const char* name, uint64_t* out) {
-    const Json* value = Find(name);
-    if (value == nullptr) return;
-    if (!value->is_number_unsigned()) {
-      return Fail(Text(where_, ": ", name, " is not a whole number of 0 or more"));
-    }
-    *out = value->get<uint64_t>();
-  }
-  void Get(const char* name, int64_t* out) {
-    uint64_t value = 0;
-    Get(name, &value);
-    if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
-      return Fail(Text(where_, ": ", name, " is ", value, ", which is too large"));
-    }
-    *out = static_cast<int64_t>(value);
-  }
-  void Get(const char* name, float* out) {
-    const Json* value = Find(name);
-    if (value == nullptr) return;
-    if (!value->is_number()) return Fail(Text(where_, ": ", name, " is not a number"));
-    const double number = value->get<double>();
-    if (std::abs(number) > std::numeric_limits<float>::max()) {
-      return Fail(Text(where_, ": ", name, " is ", number, ", which is too large"));
-    }
-    *out = static_cast<float>(number);
-  }
-  // One of the values that `name_of` gives a name.
-  template <typename Enum, size_t kCount>
-  void Get(const char* name, const std::array<Enum, kCount>& values, const char* (*name_of)(Enum),
-           Enum* out) {
-    std::string text;
-    Get(name, &text);
-    const auto found = std::find_if(values.begin(), values.end(),
-                                    [&](Enum value) { return text == name_of(value); });
-    if (found == values.end()) return Fail(Text(where_, ": ", name, " is \"", text, '"'));
-    *out = *found;
-  }
-  void Get(const char* name, std::vector<std::string>* out) {
-    const Json* value = Find(name);
-    if (value == nullptr) return;
-    const bool texts = value->is_array() && std::all_of(value->begin(), value->end(),
-                                                        [](auto& t) { return t.is_string(); });
-    if (!texts) return Fail(Text(where_, ": ", name, " is not a list of texts"));
-    *out = value->get<std::vector<std::string>>();
-  }
-  void Get(const char* name, std::map<std::string, std::string>* out) {
-    const Json* value = Find(name);
-    if (value == nullptr) return;
-    if (!value->is_object()) return Fail(Text(where_, ": ", name, " is not an object"));
-    for (const auto& [key, text] : value->items()) {
-      if (!text.is_string()) return Fail(Text(where_, ": ", name, " holds more than texts"));
-      out->emplace(key, text.get<std::string>());
-    }
-  }
-
- private:
-  const Json& object_;
-  std::string where_;
-  Status status_;
-};
 
 Result<FileRecord> RecordFromJson(const Json& object, const char* prefix,
                                   const std::string& where) {

@@ -96,5 +96,28 @@ TEST(MemoryKill, AtRandomInstantsOfABusyWriterLeavesAWholeState) {
   RecordProperty("rounds_with_the_rows", static_cast<int>(appended));
 }
 
+TEST(MemoryKill, ReadersSeeAWholeStateWhileAnotherProcessAppendsDeletesAndCompacts) {
+  const TemporaryFolder folder(fixtures::FastParent());
+  const std::string path = folder / "m";
+  ASSERT_TRUE(CreateRows(FileSystem::Posix(), path, 1).ok());
+  const std::string without = StateOf(path);
+  ASSERT_TRUE(AppendRows(FileSystem::Posix(), path).ok());
+  const std::string with = StateOf(path);
+  ASSERT_TRUE(DeleteAppended(FileSystem::Posix(), path).ok());
+  const pid_t child = Start({"loop", path});
+  int64_t seen_with = 0, seen_without = 0, opens = 0;
+  while (opens < 300 || ((seen_with == 0 || seen_without == 0) && opens < 30000)) {
+    const std::string state = StateOf(path);
+    EXPECT_TRUE(state == without || state == with) << state;
+    seen_with += state == with;
+    seen_without += state == without;
+    ++opens;
+  }
+  ::kill(child, SIGKILL);
+  EXPECT_TRUE(WIFSIGNALED(Wait(child)));
+  EXPECT_GT(seen_with, 0);
+  EXPECT_GT(seen_without, 0);
+}
+
 }  // namespace
 }  // namespace resmem

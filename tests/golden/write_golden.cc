@@ -1,0 +1,108 @@
+// Writes the golden memories of the present format version:  write_golden tests/golden/v1
+// For a new format version, into a new folder: files that exist are never written again.
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "golden/golden_memories.h"
+
+namespace resmem {
+namespace {
+
+struct Example {
+  MemoryDescription description;
+  std::vector<float> keys, logits, targets;
+  std::vector<int32_t> labels;
+  std::vector<uint64_t> ids;
+  std::vector<std::string> sources;
+
+  Rows view(int64_t begin, int64_t count) const {
+    const int64_t dim = description.dim, outputs = description.outputs;
+    Rows rows;
+    rows.keys = MatrixView(keys.data(), 6, dim).Slice(begin, count);
+    rows.logits = MatrixView(logits.data(), 6, outputs).Slice(begin, count);
+    const auto b = static_cast<size_t>(begin), n = static_cast<size_t>(count);
+    if (description.task == Task::kClassification) {
+      rows.labels = std::span(labels).subspan(b, n);
+    } else {
+      rows.targets = MatrixView(targets.data(), 6, outputs).Slice(begin, count);
+    }
+    rows.ids = std::span(ids).subspan(b, n);
+    if (description.has_sources) rows.sources = std::span(sources).subspan(b, n);
+    return rows;
+  }
+};
+
+Example MakeExample(const std::string& name) {
+  Example example;
+  MemoryDescription& d = example.description;
+  d.dim = 3;
+  d.outputs = 4;
+  d.parameters = {2, 0.5f, 1.25f};
+  d.class_names = {"cat", "dog", "owl", "Käuzchen"};
+  d.fingerprint = {"golden", "last"};
+  d.has_sources = name == "logits" || name == "worn";
+  if (name == "dense_half") {
+    d.form = ResidualForm::kDense;
+    d.half_residuals = true;
+    d.key_type = KeyType::kFloat16;
+  } else if (name == "sparse") {
+    d.form = ResidualForm::kSparse;
+    d.top = 2;
+  } else if (name == "regression") {
+    d.task = Task::kRegression;
+    d.form = ResidualForm::kDense;
+  } else if (name == "int8") {
+    d.key_type = KeyType::kInt8;
+  }
+  for (int row = 0; row < 6; ++row) {
+    for (int i = 0; i < 3; ++i) example.keys.push_back(0.5f * float(row) - 0.25f * float(row * i));
+    for (int i = 0; i < 4; ++i) {
+      example.logits.push_back(float((row * 5 + i * 3) % 7) * 0.5f);
+      example.targets.push_back(float(row + i));
+    }
+    example.labels.push_back(row % 4);
+    example.ids.push_back(static_cast<uint64_t>(100 + 5 * row % 6));
+    example.sources.push_back("image " + std::to_string(row));
+  }
+  return example;
+}
+
+Status WriteGolden(const std::string& path, const std::string& name) {
+  const Example example = MakeExample(name);
+  const int64_t first = name == "worn" ? 4 : 6;
+  RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer,
+                          MemoryWriter::Create(path, example.description, first, {}));
+  RESMEM_RETURN_IF_ERROR(writer.Add(example.view(0, first)));
+  RESMEM_RETURN_IF_ERROR(writer.Finish());
+  if (name == "worn") {
+    RESMEM_ASSIGN_OR_RETURN(MemoryWriter more, MemoryWriter::Append(path, 2));
+    RESMEM_RETURN_IF_ERROR(more.Add(example.view(4, 2)));
+    RESMEM_RETURN_IF_ERROR(more.Finish());
+    const std::vector<uint64_t> ids = {example.ids[1], example.ids[4]};
+    RESMEM_RETURN_IF_ERROR(DeleteRows(path, ids));
+  }
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(path));
+  std::ofstream(path.substr(0, path.rfind('.')) + ".txt") << AnswersOf(memory);
+  return {};
+}
+
+}  // namespace
+}  // namespace resmem
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: write_golden <folder>\n");
+    return 2;
+  }
+  const std::string folder = argv[1];
+  std::filesystem::create_directories(folder);
+  for (const std::string& name : resmem::GoldenNames()) {
+    const resmem::Status status = resmem::WriteGolden(folder + "/" + name + ".resmem", name);
+    if (status.ok()) continue;
+    std::fprintf(stderr, "%s\n", status.message().c_str());
+    return 1;
+  }
+  return 0;
+}
