@@ -6,6 +6,8 @@
 //   };
 //   std::unique_ptr<Command> MakeInfo() { return std::make_unique<Info>(); }
 //
+// docs/cli.md is made from the help: after any change run tests/cli/help_page.py PROGRAM.
+//
 // Conventions: results go to standard output through Output, words to the console; every
 // error is a Status, whose code gives the exit code; --quiet and --help are added by main().
 // Long work takes console.progress(), or asks CheckInterrupt() between blocks.

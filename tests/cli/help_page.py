@@ -13,7 +13,7 @@ HEAD = """# The command
 
 Made by `tests/cli/help_page.py` from the program's own help; a test fails where it is not current.
 Results go to standard output, words and progress to standard error. Exit codes: [errors.md](errors.md).
-The documents of `--json`: [json.md](json.md).
+The documents of `--json` are explained in docs/json.md.
 """
 
 
