@@ -30,6 +30,8 @@ class Predict : public Command {
   };
   Status CheckOptions(const MemoryDescription& description);
   Status ScoreBlock(const Predictor& predictor, const Rows& rows, Scores* scores) const;
+  Status WriteBlock(int64_t begin, const Rows& rows, const Scores& scores,
+                    const PredictionLines& lines, Output* out) const;
   Status Classify(std::span<const float> base, std::span<const float> scores,
                   std::vector<float>* probabilities, PredictionLine* line) const;
 
@@ -138,6 +140,25 @@ Status Predict::Classify(std::span<const float> base, std::span<const float> sco
   return {};
 }
 
+Status Predict::WriteBlock(int64_t begin, const Rows& rows, const Scores& scores,
+                           const PredictionLines& lines, Output* out) const {
+  const auto outputs = static_cast<size_t>(rows.logits.columns);
+  std::vector<float> probabilities;
+  for (int64_t i = 0; i < rows.count(); ++i) {
+    PredictionLine line;
+    line.row = begin + i;
+    if (!rows.ids.empty()) line.id = rows.ids[static_cast<size_t>(i)];
+    const size_t first = static_cast<size_t>(i) * outputs;
+    line.base_values = std::span<const float>(scores.base).subspan(first, outputs);
+    line.values = std::span<const float>(scores.resmem).subspan(first, outputs);
+    if (lines.classification()) {
+      RESMEM_RETURN_IF_ERROR(Classify(line.base_values, line.values, &probabilities, &line));
+    }
+    RESMEM_RETURN_IF_ERROR(out->Write(lines.Line(line)));
+  }
+  return {};
+}
+
 Result<ExitCode> Predict::Run(Console& console) {
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(memory_path_));
   const MemoryDescription& description = memory.description();
@@ -162,8 +183,6 @@ Result<ExitCode> Predict::Run(Console& console) {
   RESMEM_RETURN_IF_ERROR(out.Write(lines.Header()));
   Dataset::Block block;
   Scores scores;
-  std::vector<float> probabilities;
-  const auto outputs = static_cast<size_t>(description.outputs);
   console.progress()->Report("predicting", 0, dataset.rows());
   for (int64_t begin = 0; begin < dataset.rows(); begin += block_rows_) {
     RESMEM_RETURN_IF_ERROR(CheckInterrupt());
@@ -171,18 +190,7 @@ Result<ExitCode> Predict::Run(Console& console) {
     RESMEM_RETURN_IF_ERROR(dataset.Read(begin, count, &block));
     RESMEM_RETURN_IF_ERROR(ScoreBlock(predictor, block.view, &scores));
     dataset.Drop(begin, count);
-    for (int64_t i = 0; i < count; ++i) {
-      PredictionLine line;
-      line.row = begin + i;
-      if (dataset.has_ids()) line.id = block.view.ids[static_cast<size_t>(i)];
-      const size_t first = static_cast<size_t>(i) * outputs;
-      line.base_values = std::span<const float>(scores.base).subspan(first, outputs);
-      line.values = std::span<const float>(scores.resmem).subspan(first, outputs);
-      if (description.task == Task::kClassification) {
-        RESMEM_RETURN_IF_ERROR(Classify(line.base_values, line.values, &probabilities, &line));
-      }
-      RESMEM_RETURN_IF_ERROR(out.Write(lines.Line(line)));
-    }
+    RESMEM_RETURN_IF_ERROR(WriteBlock(begin, block.view, scores, lines, &out));
     if (scores_file.has_value()) RESMEM_RETURN_IF_ERROR(scores_file->Write(scores.resmem));
     console.progress()->Report("predicting", begin + count, dataset.rows());
   }

@@ -31,6 +31,7 @@ class PredictionLines {
  public:
   PredictionLines(const MemoryDescription& memory, LineFormat format, bool has_ids, int64_t top);
 
+  bool classification() const { return memory_.task == Task::kClassification; }
   std::string Header() const;  // CSV's first line; "" for JSON lines
   std::string Line(const PredictionLine& line) const;
 
