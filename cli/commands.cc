@@ -1,19 +1,21 @@
 #include "command.h"
 
 // group, name, function that makes it
-#define RESMEM_COMMANDS(ADD)                     \
-  ADD("Make a memory", "memorize", MakeMemorize) \
-  ADD("Make a memory", "tune", MakeTune)         \
-  ADD("Judge it", "eval", MakeEval)              \
-  ADD("Judge it", "compare", MakeCompare)        \
-  ADD("Use it", "predict", MakePredict)          \
-  ADD("Use it", "explain", MakeExplain)          \
-  ADD("Keep it", "append", MakeAppend)           \
-  ADD("Keep it", "delete", MakeDelete)           \
-  ADD("Keep it", "compact", MakeCompact)         \
-  ADD("Keep it", "info", MakeInfo)               \
-  ADD("Keep it", "verify", MakeVerify)           \
-  ADD("Other", "version", MakeVersion)           \
+#define RESMEM_COMMANDS(ADD)                            \
+  ADD("Make a memory", "memorize", MakeMemorize)        \
+  ADD("Make a memory", "tune", MakeTune)                \
+  ADD("Judge it", "eval", MakeEval)                     \
+  ADD("Judge it", "compare", MakeCompare)               \
+  ADD("Use it", "predict", MakePredict)                 \
+  ADD("Use it", "explain", MakeExplain)                 \
+  ADD("Keep it", "append", MakeAppend)                  \
+  ADD("Keep it", "delete", MakeDelete)                  \
+  ADD("Keep it", "compact", MakeCompact)                \
+  ADD("Keep it", "info", MakeInfo)                      \
+  ADD("Keep it", "verify", MakeVerify)                  \
+  ADD("A base of our own", "base train", MakeBaseTrain) \
+  ADD("A base of our own", "base run", MakeBaseRun)     \
+  ADD("Other", "version", MakeVersion)                  \
   ADD("Other", "completion", MakeCompletion)
 
 namespace resmem::cli {

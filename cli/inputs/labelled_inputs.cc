@@ -1,0 +1,98 @@
+#include "inputs/labelled_inputs.h"
+
+#include <limits>
+#include <utility>
+
+#include "console/values.h"
+#include "inputs/dataset_options.h"
+#include "resmem/array.h"
+#include "resmem/predictor.h"
+
+namespace resmem::cli {
+namespace {
+
+// "0:50000", "50000:" or "": the rows of `array`.
+Result<std::pair<int64_t, int64_t>> ParseRows(const std::string& text, const Array& array) {
+  int64_t begin = 0, end = array.rows();
+  if (text.empty()) return std::pair(begin, end);
+  const size_t colon = text.find(':');
+  const std::string first = text.substr(0, colon);
+  const std::string last = colon == std::string::npos ? "?" : text.substr(colon + 1);
+  const bool sound = (first.empty() || ParseValue(first, &begin).ok()) &&
+                     (last.empty() || ParseValue(last, &end).ok());
+  if (!sound || begin < 0 || begin >= end || end > array.rows()) {
+    return Status(ErrorCode::kInvalidArgument,
+                  "--rows " + text + ": give BEGIN:END with 0 <= BEGIN < END <= " +
+                      std::to_string(array.rows()) + ", the rows of " + array.name());
+  }
+  return std::pair(begin, end);
+}
+
+Result<std::vector<int32_t>> ReadLabels(const Array& array, int64_t begin, int64_t count) {
+  std::vector<int64_t> numbers(static_cast<size_t>(count));
+  RESMEM_RETURN_IF_ERROR(array.ReadIntegers(begin, count, numbers));
+  std::vector<int32_t> labels;
+  labels.reserve(numbers.size());
+  for (const int64_t number : numbers) {
+    if (number < 0 || number > std::numeric_limits<int32_t>::max()) {
+      return Status(ErrorCode::kBadData,
+                    array.name() + ": row " +
+                        std::to_string(begin + static_cast<int64_t>(labels.size())) + " is " +
+                        std::to_string(number) + ", but a label is a class number from 0");
+    }
+    labels.push_back(static_cast<int32_t>(number));
+  }
+  return labels;
+}
+
+}  // namespace
+
+void LabelledInputsOptions::Declare(CommandLine& line, bool labels_required) {
+  line.Group("Input");
+  line.Value("--inputs", &inputs_, "FILE",
+             "what the model sees, rows x columns: .npy, .npz:member, .csv, IDX (.gz), ...; "
+             "pictures are flattened, every column is standardised inside the model")
+      .Required()
+      .File();
+  Option& labels = line.Value("--labels", &labels_, "FILE", "class number of each row, from 0");
+  labels.File();
+  if (labels_required) labels.Required();
+  line.Value("--rows", &rows_, "BEGIN:END", "only these rows, counted from 0, END not included")
+      .Default("all");
+}
+
+Result<LabelledInputs> LabelledInputsOptions::Load() const {
+  RESMEM_ASSIGN_OR_RETURN(const ArraySource source, ParseArraySource(inputs_));
+  RESMEM_ASSIGN_OR_RETURN(const Array array, OpenArray(source));
+  RESMEM_ASSIGN_OR_RETURN(const auto range, ParseRows(rows_, array));
+  const int64_t count = range.second - range.first;
+  LabelledInputs inputs;
+  inputs.columns = array.columns();
+  if (count == 0 || inputs.columns == 0) {
+    return Status(ErrorCode::kBadData, array.name() + " has no values; give rows x columns");
+  }
+  inputs.values.resize(static_cast<size_t>(count * inputs.columns));
+  RESMEM_RETURN_IF_ERROR(array.ReadFloats(range.first, count, inputs.values));
+  if (labels_.empty()) return inputs;
+  RESMEM_ASSIGN_OR_RETURN(const ArraySource label_source, ParseArraySource(labels_));
+  RESMEM_ASSIGN_OR_RETURN(const Array labels, OpenArray(label_source));
+  if (labels.rows() != array.rows() || labels.columns() != 1) {
+    return Status(ErrorCode::kBadData, labels.name() + " is " + std::to_string(labels.rows()) +
+                                           " x " + std::to_string(labels.columns()) + ", but " +
+                                           array.name() + " has " + std::to_string(array.rows()) +
+                                           " rows; give one label a row");
+  }
+  RESMEM_ASSIGN_OR_RETURN(inputs.labels, ReadLabels(labels, range.first, count));
+  return inputs;
+}
+
+double AccuracyOfLogits(const std::vector<float>& logits, const std::vector<int32_t>& labels) {
+  const size_t classes = logits.size() / labels.size();
+  int64_t correct = 0;
+  for (size_t row = 0; row < labels.size(); ++row) {
+    correct += ArgMax(std::span(logits).subspan(row * classes, classes)) == labels[row];
+  }
+  return static_cast<double>(correct) / static_cast<double>(labels.size());
+}
+
+}  // namespace resmem::cli
