@@ -21,6 +21,12 @@ using fixtures::Write;
 
 constexpr Parameters kParameters = {7, 0.9f, 1.3f};
 
+TuneOptions SmallGrid() {
+  TuneOptions options;
+  options.grid = {{1, 3, 10, 40}, {0.3f, 1, 3}, {0.5f, 1, 2}};
+  return options;
+}
+
 class TuneTest : public testing::Test {
  protected:
   void Build(const MemoryDescription& description) {
@@ -119,7 +125,7 @@ TEST_F(TuneTest, LeaveOneOutCountsAreExactToo) {
 
 TEST_F(TuneTest, NothingDependsOnThreadsOrOnTheCutIntoBlocks) {
   Build();
-  TuneOptions options;
+  TuneOptions options = SmallGrid();
   options.threads = 1;
   options.folds = 4;
   const Tuning one = Run(queries_.view(), options);
@@ -140,7 +146,7 @@ TEST_F(TuneTest, NothingDependsOnThreadsOrOnTheCutIntoBlocks) {
 
 TEST_F(TuneTest, TheChoiceIsTheBestPointAndItsGainIsMeasured) {
   Build();
-  const Tuning tuning = Run(queries_.view(), {});
+  const Tuning tuning = Run(queries_.view(), SmallGrid());
   for (const TuningPoint& point : tuning.points) {
     EXPECT_LE(point.fixed - point.harmed, tuning.chosen_gain.fixed - tuning.chosen_gain.harmed);
   }
@@ -155,7 +161,7 @@ TEST_F(TuneTest, TheChoiceIsTheBestPointAndItsGainIsMeasured) {
 
 TEST_F(TuneTest, TheCarefulObjectiveKeepsFprBelowItsLimit) {
   Build();
-  TuneOptions options;
+  TuneOptions options = SmallGrid();
   options.objective = Objective::kTprUnderFpr;
   options.fpr_limit = 0.02;
   const Tuning tuning = Run(queries_.view(), options);
@@ -222,7 +228,7 @@ TEST_F(TuneTest, OfASplitOnlyValidationRowsAreUsed) {
 
 TEST_F(TuneTest, FoldsGiveAnHonestEstimateOverAllRows) {
   Build();
-  TuneOptions options;
+  TuneOptions options = SmallGrid();
   options.folds = 5;
   const Tuning tuning = Run(queries_.view(), options);
   ASSERT_TRUE(tuning.cross_validated_gain.has_value());
@@ -244,7 +250,7 @@ TEST_F(TuneTest, WithASinglePointFoldsGiveTheGainItself) {
 
 TEST_F(TuneTest, TheCalibratorHasTheLowestLossOfAll) {
   Build();
-  const Tuning tuning = Run(queries_.view(), {});
+  const Tuning tuning = Run(queries_.view(), SmallGrid());
   for (const std::string_view name : CalibratorNames()) {
     MemoryDescription description = memory_->description();
     description.parameters = tuning.chosen;
@@ -285,7 +291,7 @@ TEST_F(TuneTest, TheMemoryRemembersTheChoiceAndASmallTrace) {
 
 TEST_F(TuneTest, WarnsThatRowsFindThemselves) {
   Build();
-  EXPECT_TRUE(HasWarning(Run(train_.view(), {}), "300 of 300 rows have their own key"));
+  EXPECT_TRUE(HasWarning(Run(train_.view(), SmallGrid()), "300 of 300 rows have their own key"));
 }
 
 TEST_F(TuneTest, RefusesWhatCannotBeTuned) {
