@@ -50,7 +50,9 @@ std::string MethodsText(const Evaluation& evaluation, bool every_lambda) {
                {"fixed"},
                {"harmed"},
                {"McNemar p"}});
-  const MethodResult* best = every_lambda ? nullptr : BestKnnLm(evaluation);
+  int64_t lambdas = 0;
+  for (const MethodResult& result : evaluation.methods) lambdas += result.method == Method::kKnnLm;
+  const MethodResult* best = every_lambda || lambdas == 1 ? nullptr : BestKnnLm(evaluation);
   for (const MethodResult& result : evaluation.methods) {
     if (result.method == Method::kKnnLm && best != nullptr && &result != best) continue;
     std::vector<std::string> cells = {MethodTitle(result, best != nullptr),

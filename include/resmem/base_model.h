@@ -34,7 +34,7 @@ struct BaseModelOptions {
 
 // Each input column is brought to mean 0 and deviation 1 by the training rows, and held within
 // +-5; that is part of the model.  The same seed gives the same bits for any number of threads
-// and any instruction set.  A row's key and logits do not depend on the rows around it.
+// and at every level of RESMEM_SIMD.  A row's key and logits do not depend on the rows around it.
 // Immutable once made: const methods need no lock on any number of threads.
 class BaseModel {
  public:
