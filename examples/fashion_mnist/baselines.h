@@ -1,7 +1,7 @@
 // k-NN and kNN-LM mixing with parameters of their own, chosen on validation rows over the same
 // k and sigma as ResMem: a fair opponent.
-#ifndef RESMEM_EXAMPLES_BASELINES_H_
-#define RESMEM_EXAMPLES_BASELINES_H_
+#ifndef RESMEM_EXAMPLES_FASHION_MNIST_BASELINES_H_
+#define RESMEM_EXAMPLES_FASHION_MNIST_BASELINES_H_
 
 #include <cstdint>
 #include <span>
@@ -31,4 +31,4 @@ MixingChoice ChooseMixing(const Queries& queries, std::span<const int32_t> memor
 
 }  // namespace resmem::examples
 
-#endif  // RESMEM_EXAMPLES_BASELINES_H_
+#endif  // RESMEM_EXAMPLES_FASHION_MNIST_BASELINES_H_

@@ -1,6 +1,6 @@
 // Fashion-MNIST in memory, cut into training, validation and test rows.
-#ifndef RESMEM_EXAMPLES_FASHION_DATA_H_
-#define RESMEM_EXAMPLES_FASHION_DATA_H_
+#ifndef RESMEM_EXAMPLES_FASHION_MNIST_FASHION_DATA_H_
+#define RESMEM_EXAMPLES_FASHION_MNIST_FASHION_DATA_H_
 
 #include <string>
 #include <vector>
@@ -30,4 +30,4 @@ Result<FashionMnist> LoadFashionMnist(const std::string& folder);
 
 }  // namespace resmem::examples
 
-#endif  // RESMEM_EXAMPLES_FASHION_DATA_H_
+#endif  // RESMEM_EXAMPLES_FASHION_MNIST_FASHION_DATA_H_
