@@ -15,6 +15,7 @@
   ADD("Keep it", "verify", MakeVerify)                  \
   ADD("A base of our own", "base train", MakeBaseTrain) \
   ADD("A base of our own", "base run", MakeBaseRun)     \
+  ADD("Understand it", "theory", MakeTheory)            \
   ADD("Other", "version", MakeVersion)                  \
   ADD("Other", "completion", MakeCompletion)
 

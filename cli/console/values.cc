@@ -123,6 +123,10 @@ Status ParseValue(std::string_view text, std::vector<float>* out) {
   return ParseList(text, out);
 }
 
+Status ParseValue(std::string_view text, std::vector<double>* out) {
+  return ParseList(text, out);
+}
+
 Status ParseValue(std::string_view text, std::vector<uint64_t>* out) {
   std::vector<uint64_t> values;
   for (std::string_view item : Split(text, ',')) {

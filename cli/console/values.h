@@ -25,6 +25,7 @@ Status ParseValue(std::string_view text, std::vector<std::string>* out);
 Status ParseValue(std::string_view text, std::vector<int64_t>* out);
 Status ParseValue(std::string_view text, std::vector<uint64_t>* out);
 Status ParseValue(std::string_view text, std::vector<float>* out);
+Status ParseValue(std::string_view text, std::vector<double>* out);
 
 template <typename T>
 Status ParseValue(std::string_view text, std::optional<T>* out) {

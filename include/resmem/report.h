@@ -19,6 +19,7 @@
 
 #include "resmem/array.h"
 #include "resmem/evaluation.h"
+#include "resmem/simulation.h"
 #include "resmem/tuner.h"
 
 namespace resmem {
@@ -155,6 +156,7 @@ std::string ExamplesJson(std::span<const Example> examples, std::string_view rul
                          std::span<const std::string> class_names, const RunInfo& run);
 std::string FiguresJson(std::string_view title, std::span<const Figure> figures,
                         const RunInfo& run);
+std::string SimulationJson(const SimulationResult& result, const RunInfo& run);
 std::string MemoryJson(const MemoryInfo& memory, const RunInfo& run);
 
 // Several documents as one, in the order in which the page shall show them.

@@ -13,12 +13,13 @@ struct Schema {
   const char* kind;
   void (*add)(const Node&, Page*);
 };
-constexpr std::array<Schema, 6> kSchemas = {{{"evaluation", AddEvaluation},
+constexpr std::array<Schema, 7> kSchemas = {{{"evaluation", AddEvaluation},
                                              {"tuning", AddTuning},
                                              {"examples", AddExamples},
                                              {"explanation", AddExplanation},
                                              {"figures", AddFigures},
-                                             {"memory", AddMemory}}};
+                                             {"memory", AddMemory},
+                                             {"simulation", AddSimulation}}};
 
 std::string KindList() {
   std::string list = "resmem.report.v1";

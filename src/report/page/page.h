@@ -29,6 +29,7 @@ void AddExamples(const Node& document, Page* page);
 void AddExplanation(const Node& document, Page* page);
 void AddFigures(const Node& document, Page* page);
 void AddMemory(const Node& document, Page* page);
+void AddSimulation(const Node& document, Page* page);
 
 // The manifest at the page's end.
 void AddRuns(Page* page);
