@@ -1,6 +1,7 @@
 #include "measurement.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <iostream>
@@ -35,6 +36,15 @@ std::string Commit() {
   return commit;
 }
 
+// Of the last minute.  More than this program's own threads: other work took part of the machine.
+std::string LoadAverage() {
+  double load = 0;
+  if (getloadavg(&load, 1) != 1) return "unknown";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", load);
+  return text;
+}
+
 }  // namespace
 
 std::string MachineLine() {
@@ -44,7 +54,7 @@ std::string MachineLine() {
   gmtime_r(&now, &utc);
   std::strftime(date, sizeof date, "%Y-%m-%d", &utc);
   return Processor() + ", " + std::to_string(std::thread::hardware_concurrency()) + " cores, " +
-         SimdName() + "; " + date + "; commit " + Commit();
+         SimdName() + "; " + date + "; commit " + Commit() + "; load average " + LoadAverage();
 }
 
 bool Publish(const std::string& markdown, const std::string& path) {

@@ -6,7 +6,7 @@
 
 namespace resmem::bench {
 
-// "Intel Xeon ..., 2 cores, avx512; 2026-11-16; commit 1a2b3c4".
+// "Intel Xeon ..., 2 cores, avx512; 2026-11-16; commit 1a2b3c4; load average 2.0".
 std::string MachineLine();
 
 // Prints to standard output, and writes the file where a path is given.  False where it fails.
