@@ -24,8 +24,8 @@ const char* MethodName(Method method);  // "base", "nearest-class-mean", "knn", 
 struct PredictOptions {
   Parameters parameters;  // Predictor's default: the memory's own
   Method method = Method::kResMem;
-  float lambda = 0.25f;   // kKnnLm, 0 .. 1: (1 - lambda) softmax(f) + lambda p_knn; no T in it
-  int threads = 0;        // 0: as many as the machine has
+  float lambda = 0.25f;  // kKnnLm, 0 .. 1: (1 - lambda) softmax(f) + lambda p_knn; no T in it
+  int threads = 0;       // 0: as many as the machine has
   Progress* progress = nullptr;
 };
 
@@ -68,12 +68,12 @@ int64_t ArgMax(std::span<const float> scores);
 // A prediction as a sum that anybody can check: score = base + contributions + rounding.
 struct Explanation {
   struct Line {
-    int64_t row = 0;      // in the memory
+    int64_t row = 0;  // in the memory
     uint64_t id = 0;
     std::string source;
-    int32_t label = -1;   // classification
+    int32_t label = -1;  // classification
     double distance = 0;
-    double weight = 0;    // normalised: the lines' weights sum to 1
+    double weight = 0;                 // normalised: the lines' weights sum to 1
     std::vector<double> contribution;  // weight * residual, per output
   };
   std::vector<double> base;      // softmax(f / T), or f for regression

@@ -74,10 +74,10 @@ class [[nodiscard]] Result {
 #define RESMEM_CONCAT(a, b) RESMEM_CONCAT_INNER(a, b)
 
 // Leaves the function with the error of `expression`, if it is one.
-#define RESMEM_RETURN_IF_ERROR(expression)                                 \
-  do {                                                                     \
-    ::resmem::Status resmem_status = (expression);                         \
-    if (!resmem_status.ok()) return resmem_status;                         \
+#define RESMEM_RETURN_IF_ERROR(expression)         \
+  do {                                             \
+    ::resmem::Status resmem_status = (expression); \
+    if (!resmem_status.ok()) return resmem_status; \
   } while (false)
 
 // Sets `target` (which may be a declaration) to the value of the Result `expression`.

@@ -4,7 +4,9 @@
 
 namespace resmem {
 
-std::string Version() { return RESMEM_VERSION; }
+std::string Version() {
+  return RESMEM_VERSION;
+}
 
 std::string BuildDescription() {
 #ifdef NDEBUG

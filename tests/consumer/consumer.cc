@@ -35,8 +35,9 @@ int main(int argc, char** argv) {
   const resmem::Predictor predictor(*memory);
   const float query[] = {1.05f}, base[] = {2, 0};
   std::vector<float> score(2);
-  const resmem::Status status = predictor.Predict(resmem::MatrixView(query, 1, 1), resmem::MatrixView(base, 1, 2),
-                                                  predictor.DefaultOptions(), score);
+  const resmem::Status status =
+      predictor.Predict(resmem::MatrixView(query, 1, 1), resmem::MatrixView(base, 1, 2),
+                        predictor.DefaultOptions(), score);
   std::printf("resmem %s: score %.3f %.3f\n", resmem::Version().c_str(), score[0], score[1]);
   return status.ok() && resmem::ArgMax(score) == 1 ? 0 : 1;
 }
