@@ -80,7 +80,8 @@ struct ImageLayout {
 // From the array's own shape: rows x h x w, x h x w x (1 or 3), x (1 or 3) x h x w; a flat row
 // of 784 or 3072 values is MNIST's or CIFAR's.  kBadData where the shape is none of these.
 Result<ImageLayout> GuessImageLayout(const Array& images);
-// Values 0 .. 255, or floating point values 0 .. 1.
+// Values 0 .. 255, or floating point values 0 .. 1.  A side beyond 128 pixels is shrunk by a
+// whole factor.
 Result<Thumbnail> ReadThumbnail(const Array& images, const ImageLayout& layout, int64_t row);
 
 // One query with its exact ledger.  Image and text may both be empty: then numbers speak alone.
@@ -90,9 +91,10 @@ struct Example {
   double change = 0;  // of the true class's score: ResMem - base
   Explanation explanation;
   Thumbnail image;
-  std::string text;                         // a token context, a sentence
-  std::vector<Thumbnail> neighbor_images;   // empty, or one for each line of the explanation
-  std::vector<std::string> neighbor_texts;  // likewise
+  std::string text;  // a token context, a sentence
+  // Of the explanation's lines from the first on; may be fewer than those, or none.
+  std::vector<Thumbnail> neighbor_images;
+  std::vector<std::string> neighbor_texts;
 };
 
 enum class ExampleRule {
@@ -118,8 +120,8 @@ std::string DescribeRule(const ExampleOptions& options);
 Result<std::vector<Example>> ChooseExamples(const Predictor& predictor, const RowSource& rows,
                                             const ExampleOptions& options);
 
-// Sets image and neighbor_images of each example.  A neighbor's picture is that of its memory
-// row (rows of the array are the memory's rows in order of memorising).
+// Sets image and, for the nearest eight, neighbor_images of each example.  A neighbor's picture is
+// that of its memory row (rows of the array are the memory's rows in order of memorising).
 Status AddImages(const Array& query_images, const Array& memory_images,
                  std::vector<Example>* examples);
 
