@@ -6,6 +6,7 @@
   ADD("Make a memory", "tune", MakeTune)                \
   ADD("Judge it", "eval", MakeEval)                     \
   ADD("Judge it", "compare", MakeCompare)               \
+  ADD("Judge it", "report", MakeReport)                 \
   ADD("Use it", "predict", MakePredict)                 \
   ADD("Use it", "explain", MakeExplain)                 \
   ADD("Keep it", "append", MakeAppend)                  \

@@ -161,7 +161,8 @@ std::string FiguresJson(std::string_view title, std::span<const Figure> figures,
 std::string SimulationJson(const SimulationResult& result, const RunInfo& run);
 std::string MemoryJson(const MemoryInfo& memory, const RunInfo& run);
 
-// Several documents as one, in the order in which the page shall show them.
+// Several documents as one, in the order in which the page shall show them; one that is
+// combined already gives its parts.
 // kBadData where a part is not a document of ours.
 Result<std::string> CombineJson(std::string_view title, std::span<const std::string> documents);
 

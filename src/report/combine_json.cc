@@ -3,6 +3,11 @@
 #include "support/text.h"
 
 namespace resmem {
+namespace {
+
+constexpr char kCombined[] = "resmem.report.v1";
+
+}  // namespace
 
 Result<std::string> CombineJson(std::string_view title, std::span<const std::string> documents) {
   Json parts = Json::array();
@@ -17,10 +22,14 @@ Result<std::string> CombineJson(std::string_view title, std::span<const std::str
                     Text("document ", i + 1, " of ", documents.size(),
                          " has no \"schema\" of ours; docs/json.md lists them"));
     }
-    parts.push_back(Json::parse(documents[i]));
+    Json document = Json::parse(documents[i]);
+    if (document["schema"] == kCombined && document.contains("parts")) {
+      for (Json& part : document["parts"]) parts.push_back(std::move(part));
+    } else {
+      parts.push_back(std::move(document));
+    }
   }
-  const Json document = {
-      {"schema", "resmem.report.v1"}, {"title", title}, {"parts", std::move(parts)}};
+  const Json document = {{"schema", kCombined}, {"title", title}, {"parts", std::move(parts)}};
   return WriteDocument(document);
 }
 
