@@ -41,6 +41,7 @@ class Node {
   bool Flag() const;
   // The number as it stands in the document, to be shown beside its rounded form.
   std::string Exact() const;
+  bool SameAs(const Node& other) const { return *value_ == *other.value_; }
 
   // Remembers what is wrong here: "<path> is <value>, but must be <allowed>".
   void Fail(std::string_view allowed) const;

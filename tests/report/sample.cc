@@ -213,6 +213,16 @@ std::vector<Figure> Figures() {
   return {memory_size, risk};
 }
 
+SimulationResult Simulation() {
+  SimulationOptions options;
+  options.dimensions = {1, 2};
+  options.bounds = {0.5};
+  options.samples = {10, 100, 1000};
+  options.draws = 3;
+  options.tests = 20;
+  return *RunSimulation(options);
+}
+
 std::string Combined() {
   const RunInfo run = Run();
   const std::vector<std::string> names = ClassNames();

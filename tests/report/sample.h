@@ -21,6 +21,7 @@ Tuning RegressionTuning();
 std::vector<Example> ImageExamples();
 std::vector<Example> TextExamples();
 std::vector<Figure> Figures();
+SimulationResult Simulation();  // run, and not made up: small enough
 
 // All of the above as one document.
 std::string Combined();

@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
       {"texts", ExamplesJson(sample::TextExamples(), "the first.", names, run)},
       {"explanation", ExplanationJson(sample::ImageExamples().front().explanation, names, run)},
       {"figures", FiguresJson("Figures", sample::Figures(), run)},
+      {"simulation", SimulationJson(sample::Simulation(), run)},
       {"memory", MemoryJson(*run.memory, run)}};
   for (const auto& [name, json] : documents) {
     const std::string path = std::string(argv[1]) + "/" + name;

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "report/numbers.h"
 #include "report/page/page.h"
 #include "report/page/widgets.h"
@@ -29,7 +31,8 @@ Html MemoryPairs(const Node& memory) {
   size << CountData(memory.At("rows")) << " rows of " << CountData(memory.At("dim")) << " "
        << Name(memory.At("key_type").Text()) << " values, " << CountData(memory.At("outputs"))
        << " outputs kept as " << Name(memory.At("form").Text()) << ", "
-       << CountData(memory.At("segments")) << " segments, "
+       << CountData(memory.At("segments"))
+       << (memory.At("segments").Count() == 1 ? " segment, " : " segments, ")
        << Data(memory.At("bytes_on_disk"), Bytes(memory.At("bytes_on_disk").Count())) << " on disk";
   const Node parameters = memory.At("parameters");
   Html setting;
@@ -94,7 +97,13 @@ void AddMemory(const Node& document, Page* page) {
 
 void AddRuns(Page* page) {
   Html body = Element("p", {{"class", "lede"}}, "What is needed to repeat this.");
-  for (const Node& run : page->runs) body << Manifest(run);
+  for (size_t i = 0; i < page->runs.size(); ++i) {
+    // One run may give several documents.
+    const auto earlier = page->runs.begin() + static_cast<std::ptrdiff_t>(i);
+    const bool shown = std::any_of(page->runs.begin(), earlier,
+                                   [&](const Node& other) { return other.SameAs(page->runs[i]); });
+    if (!shown) body << Manifest(page->runs[i]);
+  }
   page->sections.push_back({"How this was made", body});
 }
 
