@@ -51,6 +51,7 @@ TEST(SimulationText, ShowsThePapersTablesAndAllWinners) {
   EXPECT_EQ(text.find("### sine"), std::string::npos);
   EXPECT_NE(text.find("tends to 0.25 = (1-L)^2"), std::string::npos);
   EXPECT_NE(text.find("exceeded its decomposition in 0 of 24 cases"), std::string::npos);
+  EXPECT_NE(text.find("With so few draws"), std::string::npos);
   const size_t winners = text.find("## Who wins");
   ASSERT_NE(winners, std::string::npos);
   EXPECT_NE(text.find("sine", winners), std::string::npos);
