@@ -7,6 +7,7 @@
   ADD("Judge it", "eval", MakeEval)                     \
   ADD("Judge it", "compare", MakeCompare)               \
   ADD("Judge it", "report", MakeReport)                 \
+  ADD("Judge it", "examples", MakeExamples)             \
   ADD("Use it", "predict", MakePredict)                 \
   ADD("Use it", "explain", MakeExplain)                 \
   ADD("Keep it", "append", MakeAppend)                  \

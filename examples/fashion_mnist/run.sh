@@ -88,10 +88,16 @@ step "Why?  One test picture that the memory sets right, as a sum"
 resmem explain fashion.resmem --data arrays/test --row 23 --lines 5 "${model[@]}"
 done_step "explain"
 
+step "The test pictures whose answer changed most, for better and for worse, beside their neighbors"
+resmem examples fashion.resmem --data arrays/test --count 4 "${model[@]}" \
+  --images data/t10k-images-idx3-ubyte.gz --memory-images data/train-images-idx3-ubyte.gz \
+  --report examples.html
+done_step "examples"
+
 printf '\n%sTime%s\n' "$bold" "$plain"
 printf '%s\n' "${times[@]}"
 printf '%s  in all\n' "$(seconds_since "$began")"
 printf '\n%sWritten to %s%s\n' "$bold" "$out" "$plain"
 printf '  %-16s %s\n' fashion.resmem "the memory, to deploy beside the model" \
   fashion.base "the base model" arrays/ "keys, logits and labels" \
-  report.html "the evaluation as a page; tuning.html the tuning"
+  report.html "the evaluation as a page for a browser; so are tuning.html and examples.html"

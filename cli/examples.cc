@@ -1,0 +1,137 @@
+// resmem examples: single rows that the memory set right, and rows that it spoiled.
+#include "command.h"
+#include "console/format.h"
+#include "console/output.h"
+#include "console/table.h"
+#include "inputs/class_names.h"
+#include "inputs/dataset_options.h"
+#include "inputs/memory_options.h"
+#include "inputs/model_options.h"
+#include "inputs/parameter_options.h"
+#include "inputs/selected_rows.h"
+#include "resmem/report.h"
+
+namespace resmem::cli {
+namespace {
+
+class Examples : public Command {
+ public:
+  void Declare(CommandLine& line) override;
+  Result<ExitCode> Run(Console& console) override;
+
+ private:
+  Status AddPictures(std::vector<resmem::Example>* examples) const;
+  std::string Text(const std::vector<resmem::Example>& examples,
+                   const MemoryDescription& memory) const;
+
+  std::string memory_path_, images_, memory_images_, report_;
+  DatasetOptions data_;
+  RoleOptions roles_;
+  ModelOptions model_;
+  ParameterOptions parameters_;
+  ExampleOptions options_;
+  bool json_ = false;
+};
+
+void Examples::Declare(CommandLine& line) {
+  line.About("rows that the memory set right, and rows that it spoiled",
+             "As many of each kind, by a stated rule and not by hand. The page shows each with its "
+             "ledger, and with pictures where the arrays of them are given.");
+  DeclareMemory(line, &memory_path_);
+  data_.Declare(line, DatasetUse::kJudge);
+  roles_.Declare(line, Role::kTest);
+  line.Group("Choice");
+  line.Choice<ExampleRule, ExampleRule>(
+      "--rule", &options_.rule,
+      {{"largest-change", ExampleRule::kLargestChange}, {"random", ExampleRule::kRandom}},
+      "the largest changes of the true class's score, or drawn evenly");
+  line.Value("--count", &options_.count, "N", "of each kind");
+  line.Value("--seed", &options_.seed, "N", "of the rule random");
+  line.Group("Pictures");
+  line.Value("--images", &images_, "FILE", "of the rows, in their order: rows x height x width")
+      .File();
+  line.Value("--memory-images", &memory_images_, "FILE",
+             "of the memory's rows, in the order of memorising")
+      .File();
+  parameters_.Declare(line, "as stored in the memory");
+  model_.Declare(line, /*check=*/true);
+  line.Group("Output");
+  line.Flag("--json", &json_, "one JSON document on stdout (docs/json.md)");
+  line.Value("--report", &report_, "FILE", "write one HTML page").File();
+  DeclareThreads(line, &options_.threads);
+  line.AddExample("with pictures",
+                  "resmem examples my.resmem --data test --images test.gz \\\n"
+                  "    --memory-images train.gz --report examples.html");
+}
+
+Status Examples::AddPictures(std::vector<resmem::Example>* examples) const {
+  if (images_.empty() != memory_images_.empty()) {
+    return Status(ErrorCode::kInvalidArgument,
+                  "--images and --memory-images belong together; give both");
+  }
+  if (images_.empty()) return {};
+  RESMEM_ASSIGN_OR_RETURN(const ArraySource query_source, ParseArraySource(images_));
+  RESMEM_ASSIGN_OR_RETURN(const ArraySource memory_source, ParseArraySource(memory_images_));
+  RESMEM_ASSIGN_OR_RETURN(const Array query_images, OpenArray(query_source));
+  RESMEM_ASSIGN_OR_RETURN(const Array memory_images, OpenArray(memory_source));
+  return AddImages(query_images, memory_images, examples);
+}
+
+std::string Examples::Text(const std::vector<resmem::Example>& examples,
+                           const MemoryDescription& memory) const {
+  using Align = Table::Align;
+  Table table({{"row"},
+               {"", Align::kLeft},
+               {"truth", Align::kLeft},
+               {"base", Align::kLeft},
+               {"ResMem", Align::kLeft},
+               {"change of the truth's score"}});
+  for (const resmem::Example& example : examples) {
+    const bool fixed = example.explanation.prediction == example.truth;
+    table.AddRow({Count(example.row), fixed ? "fixed" : "harmed",
+                  ClassText(memory.class_names, example.truth),
+                  ClassText(memory.class_names, example.explanation.base_prediction),
+                  ClassText(memory.class_names, example.explanation.prediction),
+                  Fixed(example.change, 3)});
+  }
+  return "rule: " + DescribeRule(options_) + "\n\n" + table.Text();
+}
+
+Result<ExitCode> Examples::Run(Console& console) {
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(memory_path_));
+  const MemoryDescription& description = memory.description();
+  if (description.task != Task::kClassification) {
+    return Status(ErrorCode::kUnsupported, memory_path_ +
+                                               " is for regression, where no row is "
+                                               "right or wrong; try resmem explain");
+  }
+  RESMEM_ASSIGN_OR_RETURN(const Dataset dataset, data_.Open(description.task));
+  RESMEM_RETURN_IF_ERROR(CheckShapes(memory_path_, description, dataset));
+  RESMEM_RETURN_IF_ERROR(model_.Check(memory_path_, memory, dataset, console));
+  RESMEM_ASSIGN_OR_RETURN(options_.only, roles_.Choose(dataset, console));
+  RESMEM_ASSIGN_OR_RETURN(options_.parameters, parameters_.Apply(description.parameters));
+  options_.progress = console.progress();
+  const Predictor predictor(memory);
+  RESMEM_ASSIGN_OR_RETURN(std::vector<resmem::Example> examples,
+                          ChooseExamples(predictor, ReadDataset(dataset), options_));
+  RESMEM_RETURN_IF_ERROR(AddPictures(&examples));
+  if (json_ || !report_.empty()) {
+    RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, data_.Paths()));
+    run.memory = DescribeMemory(memory_path_, memory);
+    run.seeds["examples"] = options_.seed;
+    const std::string json = ExamplesJson(examples, DescribeRule(options_), description.class_names,
+                                          FinishedRun(std::move(run), console));
+    if (!report_.empty()) RESMEM_RETURN_IF_ERROR(WriteReport(json, report_));
+    if (json_) RESMEM_RETURN_IF_ERROR(PrintResult(json + "\n"));
+  }
+  if (!json_) RESMEM_RETURN_IF_ERROR(PrintResult(Text(examples, description)));
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> MakeExamples() {
+  return std::make_unique<Examples>();
+}
+
+}  // namespace resmem::cli
