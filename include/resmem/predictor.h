@@ -81,8 +81,8 @@ struct Explanation {
   std::vector<double> rounding;  // what float32 summation lost: |.| < 1e-5, makes the sum exact
   std::vector<float> score;      // as Predict() gives it
   int64_t base_prediction = -1, prediction = -1;  // classification
-  // The fewest lines, strongest first, whose removal (with the rest reweighted) changes the
-  // prediction; empty where none of the greedy removals does.
+  // Lines whose removal, with the rest weighed anew, changes the prediction: taken greedily,
+  // strongest first, so perhaps not the fewest.  Empty where removing them all does not.
   std::vector<int64_t> flip_set;  // indices into `lines`
 };
 Result<Explanation> Explain(const Predictor& predictor, std::span<const float> key,

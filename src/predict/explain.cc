@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/vector_math.h"
 #include "predict/correction.h"
 #include "resmem/predictor.h"
-#include "support/text.h"
+#include "support/guard.h"
 
 namespace resmem {
 namespace {
@@ -18,55 +17,84 @@ size_t ArgMaxOf(const std::vector<double>& scores) {
   return static_cast<size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
 }
 
-// Takes away, one after the other, the line that speaks most for the prediction against its
-// strongest rival, until the answer of the rest changes.  Greedy, so not proven to be the smallest
-// set, but each set it returns does flip the answer.
-std::vector<int64_t> FindFlipSet(const Explanation& explanation) {
-  const auto prediction = static_cast<size_t>(explanation.prediction);
-  std::vector<bool> removed(explanation.lines.size());
-  std::vector<int64_t> flip_set;
-  double weight_left = 1;
-  std::vector<double> sum(explanation.base.size());  // of contributions, not reweighted
-  for (const Explanation::Line& line : explanation.lines) {
-    for (size_t c = 0; c < sum.size(); ++c) sum[c] += line.contribution[c];
-  }
-  std::vector<double> score(sum.size());
-  for (size_t round = 0; round < explanation.lines.size(); ++round) {
-    for (size_t c = 0; c < sum.size(); ++c) {
-      score[c] = explanation.base[c] + (weight_left > 0 ? sum[c] / weight_left : 0);
+// The vote among the lines that are left, weighed anew.
+class Vote {
+ public:
+  Vote(const Explanation& explanation, const std::vector<std::vector<float>>& residuals,
+       float sigma)
+      : explanation_(explanation),
+        residuals_(residuals),
+        sigma_(sigma),
+        left_(residuals.size(), true) {}
+
+  void Remove(size_t line) { left_[line] = false; }
+
+  // Scores of the lines left; the base's where there are none.
+  std::vector<double> Scores() {
+    std::vector<double> scores = explanation_.base;
+    weights_.assign(left_.size(), 0);
+    double nearest = -1, total = 0;
+    for (size_t i = 0; i < left_.size(); ++i) {
+      if (!left_[i]) continue;
+      const double distance = explanation_.lines[i].distance;
+      if (nearest < 0) nearest = distance;  // lines are in order of distance
+      total += weights_[i] = std::exp(-(distance - nearest) / sigma_);
     }
-    score[prediction] = -INFINITY;  // the strongest rival is the best of the others
-    const size_t rival = ArgMaxOf(score);
+    for (size_t i = 0; i < left_.size(); ++i) {
+      if (weights_[i] == 0) continue;
+      weights_[i] /= total;
+      for (size_t c = 0; c < scores.size(); ++c) scores[c] += weights_[i] * residuals_[i][c];
+    }
+    return scores;
+  }
+
+  // After Scores(): the line that speaks most for one class against another; -1 where none does.
+  int64_t Strongest(size_t against, size_t prediction) const {
     int64_t strongest = -1;
     double strength = 0;
-    for (size_t i = 0; i < explanation.lines.size(); ++i) {
-      const std::vector<double>& contribution = explanation.lines[i].contribution;
-      const double margin = contribution[prediction] - contribution[rival];
-      if (!removed[i] && margin > strength) {
+    for (size_t i = 0; i < left_.size(); ++i) {
+      const double margin = weights_[i] * (residuals_[i][prediction] - residuals_[i][against]);
+      if (left_[i] && margin > strength) {
         strongest = static_cast<int64_t>(i);
         strength = margin;
       }
     }
+    return strongest;
+  }
+
+ private:
+  const Explanation& explanation_;
+  const std::vector<std::vector<float>>& residuals_;
+  const double sigma_;
+  std::vector<bool> left_;
+  std::vector<double> weights_;  // normalised over the lines left
+};
+
+// Takes away, one after the other, the line that speaks most for the prediction against its
+// strongest rival, until the answer of the rest changes.  Greedy, so not proven to be the smallest
+// set, but each set it returns does flip the answer.
+std::vector<int64_t> FindFlipSet(const Explanation& explanation,
+                                 const std::vector<std::vector<float>>& residuals, float sigma) {
+  if (explanation.base.size() < 2) return {};  // no rival
+  const auto prediction = static_cast<size_t>(explanation.prediction);
+  Vote vote(explanation, residuals, sigma);
+  std::vector<int64_t> flip_set;
+  std::vector<double> scores = vote.Scores();
+  while (flip_set.size() < residuals.size()) {
+    scores[prediction] = -INFINITY;  // the strongest rival is the best of the others
+    const int64_t strongest = vote.Strongest(ArgMaxOf(scores), prediction);
     if (strongest < 0) return {};  // nobody left speaks for the prediction
-    const Explanation::Line& line = explanation.lines[static_cast<size_t>(strongest)];
-    removed[static_cast<size_t>(strongest)] = true;
+    vote.Remove(static_cast<size_t>(strongest));
     flip_set.push_back(strongest);
-    weight_left -= line.weight;
-    const bool nobody_left = round + 1 == explanation.lines.size();
-    for (size_t c = 0; c < sum.size(); ++c) {
-      sum[c] -= line.contribution[c];
-      score[c] = explanation.base[c] + (nobody_left ? 0 : sum[c] / weight_left);
-    }
-    if (ArgMaxOf(score) != prediction) return flip_set;
+    scores = vote.Scores();
+    if (ArgMaxOf(scores) != prediction) return flip_set;
   }
   return {};
 }
 
-}  // namespace
-
-Result<Explanation> Explain(const Predictor& predictor, std::span<const float> key,
-                            std::span<const float> logits, const PredictOptions& options,
-                            int64_t exclude) {
+Result<Explanation> TakeApart(const Predictor& predictor, std::span<const float> key,
+                              std::span<const float> logits, const PredictOptions& options,
+                              int64_t exclude) {
   const ResidualMemory& memory = predictor.memory();
   const MatrixView keys(key.data(), 1, static_cast<int64_t>(key.size()));
   const MatrixView base_logits(logits.data(), 1, static_cast<int64_t>(logits.size()));
@@ -93,7 +121,7 @@ Result<Explanation> Explain(const Predictor& predictor, std::span<const float> k
   const double total = std::accumulate(weighted.weights.begin(), weighted.weights.end(), 0.0);
   explanation.rounding.assign(explanation.score.begin(), explanation.score.end());
   for (size_t c = 0; c < base.size(); ++c) explanation.rounding[c] -= explanation.base[c];
-  std::vector<float> residual(logits.size());
+  std::vector<std::vector<float>> residuals;
   for (size_t i = 0; i < weighted.rows.size(); ++i) {
     Explanation::Line line;
     line.row = weighted.rows[i];
@@ -102,6 +130,7 @@ Result<Explanation> Explain(const Predictor& predictor, std::span<const float> k
     if (memory.description().task == Task::kClassification) line.label = memory.label(line.row);
     line.distance = neighbors.distances_of(0)[i];
     line.weight = weighted.weights[i] / total;
+    std::vector<float>& residual = residuals.emplace_back(logits.size());
     memory.Residual(line.row, resmem.parameters.temperature, residual);
     line.contribution.resize(residual.size());
     for (size_t c = 0; c < residual.size(); ++c) {
@@ -113,9 +142,18 @@ Result<Explanation> Explain(const Predictor& predictor, std::span<const float> k
   if (memory.description().task == Task::kClassification) {
     explanation.prediction = ArgMax(explanation.score);
     explanation.base_prediction = ArgMax(base);
-    explanation.flip_set = FindFlipSet(explanation);
+    explanation.flip_set = FindFlipSet(explanation, residuals, resmem.parameters.sigma);
   }
   return explanation;
+}
+
+}  // namespace
+
+Result<Explanation> Explain(const Predictor& predictor, std::span<const float> key,
+                            std::span<const float> logits, const PredictOptions& options,
+                            int64_t exclude) {
+  return Guarded("explain the prediction",
+                 [&] { return TakeApart(predictor, key, logits, options, exclude); });
 }
 
 }  // namespace resmem

@@ -79,6 +79,26 @@ TEST_F(ExplainTest, RemovingTheFlipSetChangesTheAnswer) {
   EXPECT_GT(flipped, 5);
 }
 
+TEST_F(ExplainTest, FlipSetHoldsWhereOneNeighborHasAllTheWeight) {
+  const ResidualMemory memory = Open(folder_ / "m");
+  const Predictor predictor(memory);
+  PredictOptions options = predictor.DefaultOptions();
+  options.parameters.sigma = 1e-3f;  // the second neighbor's weight is 0 in float32
+  int64_t checked = 0;
+  for (int64_t q = 0; q < queries_.rows; ++q) {
+    const Rows row = queries_.view().Slice(q, 1);
+    auto with = Explain(predictor, row.keys.row_span(0), row.logits.row_span(0), options);
+    ASSERT_TRUE(with.ok());
+    if (with->flip_set != std::vector<int64_t>{0}) continue;
+    ++checked;
+    auto without = Explain(predictor, row.keys.row_span(0), row.logits.row_span(0), options,
+                           with->lines[0].row);
+    ASSERT_TRUE(without.ok());
+    EXPECT_NE(without->prediction, with->prediction) << q;
+  }
+  EXPECT_GT(checked, 3);
+}
+
 TEST_F(ExplainTest, ExcludedRowDoesNotSpeakForItself) {
   const ResidualMemory memory = Open(folder_ / "m");
   const Predictor predictor(memory);

@@ -3,6 +3,7 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <vector>
 
 namespace resmem {
@@ -85,9 +86,7 @@ struct Head {
   }
 };
 
-}  // namespace
-
-HeadCheck CheckHead(const ResidualMemory& memory, MatrixView keys, MatrixView logits) {
+HeadCheck FitAndCompare(const ResidualMemory& memory, MatrixView keys, MatrixView logits) {
   HeadCheck check;
   const MemoryDescription& description = memory.description();
   if (description.form != ResidualForm::kLogits || description.cross_fitted ||
@@ -112,6 +111,14 @@ HeadCheck CheckHead(const ResidualMemory& memory, MatrixView keys, MatrixView lo
   // NaN where the logits do not vary or a value was not finite: then nothing can be said.
   check.applicable = check.memory_error < kAffineBelow && std::isfinite(check.query_error);
   return check;
+}
+
+}  // namespace
+
+HeadCheck CheckHead(const ResidualMemory& memory, MatrixView keys, MatrixView logits) try {
+  return FitAndCompare(memory, keys, logits);
+} catch (const std::bad_alloc&) {
+  return HeadCheck();  // not applicable: nothing can be said
 }
 
 }  // namespace resmem

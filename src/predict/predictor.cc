@@ -8,6 +8,7 @@
 #include "kernels/vector_math.h"
 #include "predict/class_means.h"
 #include "predict/correction.h"
+#include "support/guard.h"
 #include "support/parallel.h"
 #include "support/text.h"
 
@@ -188,20 +189,28 @@ Status Predictor::Score(MatrixView keys, MatrixView logits, const Neighbors& nei
       return {ErrorCode::kUnsupported,
               "nearest class mean needs classes; this memory is for regression"};
     }
-    RESMEM_ASSIGN_OR_RETURN(const ClassMeans* means, impl_->Means());
-    return means->Score(keys, options.threads, scores);
-  }
-  const int threads = ResolveThreads(options.threads);
-  std::vector<Scorer> scorers(static_cast<size_t>(threads), Scorer(memory(), options));
-  const auto outputs = static_cast<size_t>(description.outputs);
-  ParallelFor(threads, logits.rows, 16, [&](int64_t begin, int64_t end, int worker) {
-    for (int64_t q = begin; q < end; ++q) {
-      scorers[static_cast<size_t>(worker)].Score(
-          logits.row_span(q), neighbors, q,
-          scores.subspan(static_cast<size_t>(q) * outputs, outputs));
+    if (keys.rows != logits.rows || keys.columns != description.dim) {
+      return {ErrorCode::kBadData, Text("the keys are ", keys.rows, " x ", keys.columns, ", but ",
+                                        logits.rows, " x ", description.dim, " are needed")};
     }
+    return Guarded("find the class means", [&]() -> Status {
+      RESMEM_ASSIGN_OR_RETURN(const ClassMeans* means, impl_->Means());
+      return means->Score(keys, options.threads, scores);
+    });
+  }
+  return Guarded("score the queries", [&]() -> Status {
+    const int threads = ResolveThreads(options.threads);
+    std::vector<Scorer> scorers(static_cast<size_t>(threads), Scorer(memory(), options));
+    const auto outputs = static_cast<size_t>(description.outputs);
+    ParallelFor(threads, logits.rows, 16, [&](int64_t begin, int64_t end, int worker) {
+      for (int64_t q = begin; q < end; ++q) {
+        scorers[static_cast<size_t>(worker)].Score(
+            logits.row_span(q), neighbors, q,
+            scores.subspan(static_cast<size_t>(q) * outputs, outputs));
+      }
+    });
+    return {};
   });
-  return {};
 }
 
 Status Predictor::Predict(MatrixView keys, MatrixView logits, const PredictOptions& options,

@@ -306,6 +306,13 @@ TEST_F(PredictorTest, WrongInputIsRefusedWithTheValueFound) {
   mixing.method = Method::kKnnLm;
   mixing.lambda = 1.5f;
   EXPECT_EQ(code(view.keys, view.logits, mixing), ErrorCode::kInvalidArgument);
+  PredictOptions means = good;
+  means.method = Method::kNearestClassMean;
+  Neighbors none;
+  none.queries = 3;
+  std::vector<float> three(3 * 6);
+  EXPECT_EQ(predictor_->Score(view.keys, view.logits.Slice(0, 3), none, means, three).code(),
+            ErrorCode::kBadData);
   Problem broken = queries_;
   broken.logits[8] = NAN;
   EXPECT_EQ(code(view.keys, broken.view().logits, good), ErrorCode::kBadData);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -16,19 +17,28 @@ thread_local bool inside_parallel_for = false;
 
 // One loop that is being worked on.  Lives on the caller's stack until every helper left it.
 struct Loop {
-  int64_t items;
-  int64_t grain;
-  const std::function<void(int64_t, int64_t, int)>* body;
+  int64_t items = 0;
+  int64_t grain = 1;
+  const std::function<void(int64_t, int64_t, int)>* body = nullptr;
   std::atomic<int64_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;  // the first; guarded by mutex
 
   void Work(int worker) {
+    const bool nested = inside_parallel_for;
     inside_parallel_for = true;
-    for (;;) {
-      const int64_t begin = next.fetch_add(grain, std::memory_order_relaxed);
-      if (begin >= items) break;
-      (*body)(begin, std::min(items, begin + grain), worker);
+    try {
+      for (;;) {
+        const int64_t begin = next.fetch_add(grain, std::memory_order_relaxed);
+        if (begin >= items) break;
+        (*body)(begin, std::min(items, begin + grain), worker);
+      }
+    } catch (...) {
+      next = items;  // no more pieces are handed out
+      const std::lock_guard<std::mutex> lock(mutex);
+      if (failure == nullptr) failure = std::current_exception();
     }
-    inside_parallel_for = false;
+    inside_parallel_for = nested;
   }
 };
 
@@ -52,7 +62,11 @@ class Pool {
       std::lock_guard<std::mutex> lock(mutex_);
       while (static_cast<int>(helpers_.size()) < helpers) {
         const int worker = static_cast<int>(helpers_.size()) + 1;
-        helpers_.emplace_back([this, worker] { Serve(worker); });
+        try {
+          helpers_.emplace_back([this, worker] { Serve(worker); });
+        } catch (const std::exception&) {
+          break;  // the system gives no more threads: those there are do the work
+        }
       }
       loop_ = loop;
       invited_ = helpers;
@@ -113,14 +127,16 @@ void ParallelFor(int threads, int64_t items, int64_t grain,
                  const std::function<void(int64_t, int64_t, int)>& body) {
   if (items <= 0) return;
   grain = std::max<int64_t>(1, grain);
-  Loop loop{items, grain, &body};
+  Loop loop;
+  loop.items = items;
+  loop.grain = grain;
+  loop.body = &body;
   const int64_t pieces = (items + grain - 1) / grain;
   const int helpers = static_cast<int>(std::min<int64_t>(ResolveThreads(threads), pieces)) - 1;
   // Two callers at once: the second works alone rather than wait for the first.
-  if (helpers > 0 && !inside_parallel_for && SharedPool().Run(&loop, helpers)) return;
-  const bool nested = inside_parallel_for;
-  loop.Work(0);
-  inside_parallel_for = nested;
+  const bool done = helpers > 0 && !inside_parallel_for && SharedPool().Run(&loop, helpers);
+  if (!done) loop.Work(0);
+  if (loop.failure != nullptr) std::rethrow_exception(loop.failure);
 }
 
 }  // namespace resmem

@@ -13,7 +13,8 @@ int ResolveThreads(int requested);
 
 // Calls body(begin, end, worker) for consecutive pieces of [0, items) of `grain` items each.
 // worker < threads identifies the thread, for scratch space.  The caller's thread takes part;
-// threads are kept between calls.  A ParallelFor inside a body runs on the calling thread.
+// threads are kept between calls.  A ParallelFor inside a body runs on the calling thread.  The
+// first exception of a body is thrown again here, when every thread has left the loop.
 void ParallelFor(int threads, int64_t items, int64_t grain,
                  const std::function<void(int64_t begin, int64_t end, int worker)>& body);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -43,6 +44,19 @@ TEST(ParallelFor, MayBeCalledInsideItselfAndFromTwoThreads) {
   work();
   other.join();
   EXPECT_EQ(sum, 2 * 200 * 8 * 5);
+}
+
+TEST(ParallelFor, ThrowsAgainWhatABodyThrewAndWorksAfterwards) {
+  for (int round = 0; round < 50; ++round) {
+    EXPECT_THROW(ParallelFor(3, 100, 1,
+                             [](int64_t begin, int64_t, int) {
+                               if (begin % 7 == 3) throw std::bad_alloc();
+                             }),
+                 std::bad_alloc);
+    std::atomic<int> visits{0};
+    ParallelFor(3, 10, 1, [&](int64_t, int64_t, int) { ++visits; });
+    EXPECT_EQ(visits, 10);
+  }
 }
 
 TEST(ResolveThreads, KeepsARequestAndFindsADefault) {

@@ -1,0 +1,36 @@
+// Nothing is thrown across the library's border: every public entry that may allocate runs its work
+// through here.
+#ifndef RESMEM_SUPPORT_GUARD_H_
+#define RESMEM_SUPPORT_GUARD_H_
+
+#include <exception>
+#include <new>
+#include <stdexcept>
+#include <string_view>
+
+#include "resmem/status.h"
+#include "support/text.h"
+
+namespace resmem {
+
+// work(), or the Status of what it threw; `doing` names the work in the message.
+template <typename Work>
+auto Guarded(std::string_view doing, Work work) -> decltype(work()) {
+  const auto out_of_memory = [&] {
+    return Status(ErrorCode::kResourceExhausted,
+                  Text("not enough memory to ", doing, "; give fewer rows at a time"));
+  };
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    return out_of_memory();
+  } catch (const std::length_error&) {
+    return out_of_memory();
+  } catch (const std::exception& error) {
+    return Status(ErrorCode::kIo, Text("cannot ", doing, ": ", error.what()));
+  }
+}
+
+}  // namespace resmem
+
+#endif  // RESMEM_SUPPORT_GUARD_H_
