@@ -6,6 +6,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace resmem::cli {
@@ -13,13 +15,26 @@ namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 16;
 
+// Where symbolic links end: the file itself is replaced, not the link to it.
+std::string FollowLinks(std::filesystem::path path) {
+  std::error_code error;
+  constexpr int kMostLinks = 40;
+  for (int links = 0; links < kMostLinks && std::filesystem::is_symlink(path, error); ++links) {
+    const std::filesystem::path next = std::filesystem::read_symlink(path, error);
+    if (error) break;
+    path = path.parent_path() / next;
+  }
+  return path.string();
+}
+
 }  // namespace
 
 Output Output::Standard() {
   return Output(STDOUT_FILENO, "standard output", "", "");
 }
 
-Result<Output> Output::File(const std::string& path) {
+Result<Output> Output::File(const std::string& given) {
+  const std::string path = FollowLinks(given);
   struct stat present {};
   const bool exists = stat(path.c_str(), &present) == 0;
   const bool in_place = exists && !S_ISREG(present.st_mode) && !S_ISDIR(present.st_mode);
@@ -29,7 +44,7 @@ Result<Output> Output::File(const std::string& path) {
   const int descriptor = exists && S_ISDIR(present.st_mode)
                              ? -1
                              : open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  Output output(descriptor, path, path, descriptor < 0 ? "" : temporary);
+  Output output(descriptor, given, path, descriptor < 0 ? "" : temporary);
   if (descriptor < 0) return output.Fail("cannot be created");
   return output;
 }
@@ -55,7 +70,7 @@ Status Output::Fail(const char* doing) const {
   const int error = errno;
   if (error == EPIPE) return Status(ErrorCode::kCancelled, "the reader of " + name_ + " left");
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  return Status(full && !temporary_.empty() ? ErrorCode::kResourceExhausted : ErrorCode::kIo,
+  return Status(full ? ErrorCode::kResourceExhausted : ErrorCode::kIo,
                 name_ + " " + doing + ": " + std::strerror(error) +
                     (full ? "; free some space or choose another place" : ""));
 }

@@ -14,8 +14,8 @@ namespace resmem::cli {
 class Output {
  public:
   static Output Standard();
-  // Written beside `path` under another name, renamed by Close().  A device or pipe is written
-  // directly.
+  // Written beside `path` under another name, renamed by Close().  Of a symbolic link the target
+  // is replaced; a device or pipe is written directly.
   static Result<Output> File(const std::string& path);
   // `path` empty or "-": standard output.
   static Result<Output> Open(const std::string& path);

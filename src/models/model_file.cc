@@ -4,6 +4,7 @@
 
 #include "format/container_reader.h"
 #include "format/container_writer.h"
+#include "support/file_system.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -37,10 +38,14 @@ constexpr size_t kLinearSections = 4, kHiddenSections = 6;
 }  // namespace
 
 Status SaveNetwork(const Network& network, const std::string& path) {
+  if (IsDeviceOrPipe(path)) {
+    return Status(ErrorCode::kInvalidArgument,
+                  Text(path, ": a device or pipe cannot hold a model; name a file"));
+  }
   const int64_t hidden = network.layers.size() > 1 ? network.key_dim() : 0;
   RESMEM_ASSIGN_OR_RETURN(
       ContainerWriter writer,
-      ContainerWriter::Create(FileSystem::Posix(), path, FileKind::kBaseModel,
+      ContainerWriter::Create(FileSystem::Posix(), FollowLinks(path), FileKind::kBaseModel,
                               Sections(network.inputs(), hidden, network.classes())));
   const auto parts = PartsOf(network);
   for (size_t i = 0; i < parts.size(); ++i) {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <utility>
 
@@ -60,6 +61,46 @@ class PosixFile final : public WritableFile {
  private:
   int descriptor_;
   std::string path_;
+};
+
+// A device or pipe: written front to back, and neither emptied nor synced.
+class PosixStream final : public WritableFile {
+ public:
+  PosixStream(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
+  ~PosixStream() override {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+
+  Status Write(int64_t offset, std::span<const std::byte> bytes) override {
+    if (offset != position_) {
+      return {ErrorCode::kUnsupported,
+              Text(path_, ": not a regular file, so it cannot be written out of order")};
+    }
+    position_ += static_cast<int64_t>(bytes.size());
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+      if (written < 0) {
+        if (errno == EINTR) continue;
+        if (errno == EPIPE) return {ErrorCode::kCancelled, Text(path_, ": its reader left")};
+        return SystemError(path_, "write", errno);
+      }
+      bytes = bytes.subspan(static_cast<size_t>(written));
+    }
+    return {};
+  }
+
+  Status Sync() override { return {}; }
+
+  Status Close() override {
+    const int descriptor = std::exchange(descriptor_, -1);
+    if (descriptor >= 0 && ::close(descriptor) != 0) return SystemError(path_, "close", errno);
+    return {};
+  }
+
+ private:
+  int descriptor_;
+  std::string path_;
+  int64_t position_ = 0;
 };
 
 class PosixLock final : public FileLock {
@@ -218,6 +259,36 @@ std::string ParentDirectory(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+std::string FollowLinks(const std::string& path) {
+  std::string target = path;
+  constexpr int kMostLinks = 40;  // the kernel's own limit
+  for (int links = 0; links < kMostLinks; ++links) {
+    std::string next(PATH_MAX, '\0');
+    const ssize_t length = ::readlink(target.c_str(), next.data(), next.size());
+    if (length <= 0) break;
+    next.resize(static_cast<size_t>(length));
+    target = next.front() == '/' ? next : ParentDirectory(target) + "/" + next;
+  }
+  return target;
+}
+
+bool IsDeviceOrPipe(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+namespace {
+
+Status WriteInPlace(const std::string& path, const std::function<Status(WritableFile&)>& write) {
+  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) return SystemError(path, "open", errno);
+  PosixStream stream(descriptor, path);
+  RESMEM_RETURN_IF_ERROR(write(stream));
+  return stream.Close();
+}
+
+}  // namespace
+
 Status WriteFileAtomically(FileSystem& files, const std::string& path,
                            std::span<const std::byte> bytes) {
   return WriteFileAtomically(files, path, [&](WritableFile& file) { return file.Write(0, bytes); });
@@ -225,14 +296,16 @@ Status WriteFileAtomically(FileSystem& files, const std::string& path,
 
 Status WriteFileAtomically(FileSystem& files, const std::string& path,
                            const std::function<Status(WritableFile&)>& write) {
-  const std::string temporary = Text(path, ".tmp-", ::getpid());
+  if (IsDeviceOrPipe(path)) return WriteInPlace(path, write);
+  const std::string target = FollowLinks(path);
+  const std::string temporary = Text(target, ".tmp-", ::getpid());
   auto replace = [&]() -> Status {
     RESMEM_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, files.Create(temporary));
     RESMEM_RETURN_IF_ERROR(write(*file));
     RESMEM_RETURN_IF_ERROR(file->Sync());
     RESMEM_RETURN_IF_ERROR(file->Close());
-    RESMEM_RETURN_IF_ERROR(files.Rename(temporary, path));
-    return files.SyncDirectory(ParentDirectory(path));
+    RESMEM_RETURN_IF_ERROR(files.Rename(temporary, target));
+    return files.SyncDirectory(ParentDirectory(target));
   };
   Status status = replace();
   // Best effort: the first error is the one to tell.

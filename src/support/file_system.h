@@ -72,7 +72,13 @@ class FileSystem {
 // The folder part of a path: "." where it has none.
 std::string ParentDirectory(const std::string& path);
 
-// Write to a temporary name beside `path`, sync, rename, sync the folder.
+// Where a chain of symbolic links ends, whether or not something is there.
+std::string FollowLinks(const std::string& path);
+// Something that a file of ours must not be renamed over.
+bool IsDeviceOrPipe(const std::string& path);
+
+// Write to a temporary name beside `path`, sync, rename, sync the folder.  Of a symbolic link
+// the target is replaced; a device or pipe is written directly.
 Status WriteFileAtomically(FileSystem& files, const std::string& path,
                            std::span<const std::byte> bytes);
 // The same for content that `write` makes piece by piece; its error leaves `path` as it was.
