@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "format/container_writer.h"
+#include "support/check.h"
 
 namespace resmem {
 namespace {
@@ -13,6 +14,7 @@ constexpr size_t kLeastDigits = 6, kMostDigits = 15;
 }  // namespace
 
 std::string NumberedName(std::string_view prefix, int64_t generation) {
+  RESMEM_DCHECK(generation >= 0 && generation <= kLargestGeneration);
   const std::string digits = std::to_string(generation);
   std::string name(prefix);
   if (digits.size() < kLeastDigits) name.append(kLeastDigits - digits.size(), '0');

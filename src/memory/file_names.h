@@ -14,7 +14,10 @@ inline constexpr char kLockName[] = "LOCK";
 inline constexpr char kSegmentPrefix[] = "segment-";
 inline constexpr char kDeletionsPrefix[] = "deletions-";
 
-// "segment-000012.resmem"
+// Of 15 digits, the most that a name may have.
+inline constexpr int64_t kLargestGeneration = 999'999'999'999'999;
+
+// "segment-000012.resmem"; requires 0 <= generation <= kLargestGeneration.
 std::string NumberedName(std::string_view prefix, int64_t generation);
 
 // The generation in such a name; nothing where it has another form.

@@ -30,6 +30,12 @@ int64_t GenerationOfAny(const std::string& name) {
   return segment ? *segment : GenerationOf(kDeletionsPrefix, name).value_or(0);
 }
 
+bool HoldsNumberedFiles(const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(), [](const std::string& name) {
+    return GenerationOf(kSegmentPrefix, name) || GenerationOf(kDeletionsPrefix, name);
+  });
+}
+
 }  // namespace
 
 FolderChange::FolderChange(FileSystem& files, std::string folder)
@@ -38,7 +44,7 @@ FolderChange::FolderChange(FileSystem& files, std::string folder)
 }
 
 FolderChange::~FolderChange() {
-  if (lock_ != nullptr && !published_) {
+  if (generation_ > 0 && !published_) {
     // The manifest may have been replaced before the failure: then its files stay.
     const auto manifest = ReadManifest(*files_, folder_);
     if (manifest.ok() || manifest.status().code() == ErrorCode::kNotFound) {
@@ -77,11 +83,15 @@ Status FolderChange::CheckNothingElseIsThere(Start start) const {
     return {ErrorCode::kInvalidArgument,
             Text(folder_, ": is a file, and a memory is a folder; choose another name")};
   }
+  RESMEM_ASSIGN_OR_RETURN(const std::vector<std::string> names, files_->List(folder_));
   const std::string manifest = PathOf(kManifestName);
   if (files_->Exists(manifest)) {
+    // A broken manifest is still of a memory where it starts as ours do, or is empty, or lies
+    // beside files of ours.
     RESMEM_ASSIGN_OR_RETURN(const MappedFile mapped, files_->Map(manifest));
-    if (mapped.bytes().size() < sizeof(kMagic) ||
-        std::memcmp(mapped.bytes().data(), kMagic, sizeof(kMagic)) != 0) {
+    const size_t compared = std::min(mapped.bytes().size(), sizeof(kMagic));
+    const bool ours = compared == 0 || std::memcmp(mapped.bytes().data(), kMagic, compared) == 0;
+    if (!ours && !HoldsNumberedFiles(names)) {
       return {ErrorCode::kInvalidArgument, Text(folder_, ": holds a file ", kManifestName,
                                                 " that is not of a memory; choose another name")};
     }
@@ -89,7 +99,6 @@ Status FolderChange::CheckNothingElseIsThere(Start start) const {
     return {ErrorCode::kInvalidArgument,
             Text(folder_, ": holds a memory already; choose another name, or ask to overwrite it")};
   }
-  RESMEM_ASSIGN_OR_RETURN(const std::vector<std::string> names, files_->List(folder_));
   for (const std::string& name : names) {
     if (IsOurName(name)) continue;
     return {ErrorCode::kInvalidArgument,
@@ -110,14 +119,26 @@ Status FolderChange::ReadState(Start start) {
   if (manifest.ok()) current_ = std::move(*manifest);
 
   RESMEM_ASSIGN_OR_RETURN(const std::vector<std::string> names, files_->List(folder_));
+  if (start == Start::kNew && HoldsNumberedFiles(names)) {
+    return {ErrorCode::kInvalidArgument,
+            Text(folder_, ": holds files of a memory whose ", kManifestName,
+                 " is missing; restore it, or choose another name, or ask to overwrite them")};
+  }
   int64_t latest = current_.generation;
   bool leftovers = false;
   for (const std::string& name : names) {
-    latest = std::max(latest, GenerationOfAny(name));
+    // What a sound manifest does not name is removed, so its number is free.
+    if (!manifest.ok()) latest = std::max(latest, GenerationOfAny(name));
     leftovers |= IsOurName(name) && name != kLockName && !current_.names(name);
   }
+  if (latest >= kLargestGeneration) {
+    return {ErrorCode::kInvalidArgument,
+            Text(folder_, ": its files have reached generation ", latest,
+                 ", the last that a name can hold; build the memory again under another name")};
+  }
   generation_ = latest + 1;
-  if (leftovers && (manifest.ok() || absent)) {
+  // Without a sound manifest nobody knows which files count: all stay until Publish().
+  if (leftovers && manifest.ok()) {
     // Whoever left them may have died before the folder was synced: only then is the manifest
     // that we see the one that a crash of the machine would leave.
     RESMEM_RETURN_IF_ERROR(files_->SyncDirectory(folder_));

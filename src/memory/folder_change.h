@@ -19,7 +19,7 @@ class FolderChange {
   enum class Start {
     kExisting,      // a memory that must be there
     kNew,           // a folder that is not there, or empty
-    kNewOrReplace,  // that, or a memory of which nothing is kept
+    kNewOrReplace,  // that, or a memory, even a broken one, of which nothing is kept
   };
   // Errors: kNotFound (no memory, no parent folder), kInvalidArgument (something else is there),
   // kResourceExhausted (another process is changing it), and those of ReadManifest().

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "support/checked_math.h"
+
 namespace resmem {
 
 SegmentLayout::SegmentLayout(const MemoryDescription& description, int64_t rows,
@@ -44,7 +46,9 @@ SegmentLayout::SegmentLayout(const MemoryDescription& description, int64_t rows,
       break;
   }
   if (description.has_sources) {
-    source_offsets = add("source_offsets", StoredType::kU64, rows + 1, 1);
+    // No file has INT64_MAX rows: the sections before this one differ, or cannot be made.
+    const int64_t offsets = CheckedAdd(rows, 1).value_or(rows);
+    source_offsets = add("source_offsets", StoredType::kU64, offsets, 1);
     source_bytes = add(kSourceBytesName, StoredType::kU8, bytes_of_sources, 1);
   }
 }

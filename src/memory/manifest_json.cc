@@ -29,7 +29,7 @@ Json RecordToJson(const FileRecord& record) {
           {"header_hash", HexOfHash(record.header_hash)}};
 }
 
-Result<FileRecord> RecordFromJson(const Json& object, const char* prefix,
+Result<FileRecord> RecordFromJson(const Json& object, const char* prefix, int64_t last_generation,
                                   const std::string& where) {
   Fields fields(object, where);
   FileRecord record;
@@ -39,9 +39,14 @@ Result<FileRecord> RecordFromJson(const Json& object, const char* prefix,
   fields.Get("bytes", &record.bytes);
   fields.Get("header_hash", &hash);
   RESMEM_RETURN_IF_ERROR(fields.status());
-  if (!GenerationOf(prefix, record.file)) {
+  const std::optional<int64_t> generation = GenerationOf(prefix, record.file);
+  if (!generation) {
     return Corrupt(
         Text(where, ": file is \"", record.file, "\", expected ", prefix, "NNNNNN.resmem"));
+  }
+  if (*generation > last_generation) {
+    return Corrupt(Text(where, ": file is \"", record.file,
+                        "\", but the manifest is of generation ", last_generation));
   }
   if (record.rows < 1) return Corrupt(Text(where, " has no rows"));
   std::from_chars(hash.data(), hash.data() + hash.size(), record.header_hash, 16);
@@ -96,6 +101,10 @@ Status ReadFileList(const Json& object, Manifest* manifest) {
   const Json* deletions = fields.Find("deletions");
   RESMEM_RETURN_IF_ERROR(fields.status());
   if (!segments->is_array()) return Corrupt("the manifest: segments is not a list");
+  if (manifest->generation > kLargestGeneration) {
+    return Corrupt(Text("the manifest: generation is ", manifest->generation, ", at most ",
+                        kLargestGeneration, " is allowed"));
+  }
   if (manifest->next_id > kLargestId + 1) {
     return Corrupt(Text("the manifest: next_id is ", manifest->next_id, ", which is too large"));
   }
@@ -103,7 +112,8 @@ Status ReadFileList(const Json& object, Manifest* manifest) {
   int64_t rows = 0;
   for (const Json& entry : *segments) {
     const std::string where = Text("segment ", manifest->segments.size());
-    RESMEM_ASSIGN_OR_RETURN(FileRecord record, RecordFromJson(entry, kSegmentPrefix, where));
+    RESMEM_ASSIGN_OR_RETURN(FileRecord record,
+                            RecordFromJson(entry, kSegmentPrefix, manifest->generation, where));
     if (!files.insert(record.file).second)
       return Corrupt(Text(where, " names ", record.file, " again"));
     const auto sum = CheckedAdd(rows, record.rows);
@@ -112,8 +122,8 @@ Status ReadFileList(const Json& object, Manifest* manifest) {
     manifest->segments.push_back(std::move(record));
   }
   if (deletions->is_null()) return {};
-  RESMEM_ASSIGN_OR_RETURN(manifest->deletions,
-                          RecordFromJson(*deletions, kDeletionsPrefix, "deletions"));
+  RESMEM_ASSIGN_OR_RETURN(manifest->deletions, RecordFromJson(*deletions, kDeletionsPrefix,
+                                                              manifest->generation, "deletions"));
   if (manifest->deletions->rows > rows) {
     return Corrupt(
         Text("deletions: ", manifest->deletions->rows, " of ", rows, " rows are deleted"));

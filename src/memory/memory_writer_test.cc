@@ -242,6 +242,10 @@ TEST(MemoryWriter, DescriptionsThatCannotBeAreRefused) {
             ErrorCode::kInvalidArgument);
   EXPECT_EQ(MemoryWriter::Create(folder / "m", Small(), INT64_MAX / 2, {}).status().code(),
             ErrorCode::kInvalidArgument);
+  MemoryDescription sources = Small();
+  sources.has_sources = true;
+  EXPECT_EQ(MemoryWriter::Create(folder / "m", sources, INT64_MAX, {}).status().code(),
+            ErrorCode::kInvalidArgument);
   EXPECT_FALSE(std::filesystem::exists(folder / "m"));
 
   MemoryDescription latin = Small();

@@ -201,6 +201,15 @@ TEST(MemoryCorruption, EveryLieOfTheManifestIsRefused) {
          j["segments"][0]["rows"] = INT64_MAX;
          j["segments"][1]["rows"] = INT64_MAX;
        }},
+      {"rows whose offsets overflow",
+       [](Json& j) {
+         j["segments"].erase(j["segments"].begin() + 1);
+         j["segments"][0]["rows"] = INT64_MAX;
+         j["deletions"] = nullptr;
+       }},
+      {"a generation without a name", [](Json& j) { j["generation"] = 1'000'000'000'000'000; }},
+      {"the largest generation", [](Json& j) { j["generation"] = INT64_MAX; }},
+      {"files of a later generation", [](Json& j) { j["generation"] = 1; }},
       {"other bytes", [](Json& j) { j["segments"][0]["bytes"] = 5; }},
       {"other hash", [](Json& j) { j["segments"][0]["header_hash"] = "0123456789abcdef"; }},
       {"no hash", [](Json& j) { j["segments"][0]["header_hash"] = "0123"; }},
