@@ -7,6 +7,7 @@
 #include "eval/regression.h"
 #include "eval/row_block.h"
 #include "eval/warnings.h"
+#include "support/guard.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -127,7 +128,7 @@ class Evaluator {
 }  // namespace
 
 Result<Evaluation> Evaluate(const Predictor& predictor, const RowSource& rows,
-                            const EvaluationOptions& options) {
+                            const EvaluationOptions& options) try {
   EvaluationOptions resolved = options;
   if (!resolved.parameters.has_value()) {
     resolved.parameters = predictor.memory().description().parameters;
@@ -137,6 +138,8 @@ Result<Evaluation> Evaluate(const Predictor& predictor, const RowSource& rows,
   RESMEM_RETURN_IF_ERROR(rows.Read(
       [&](int64_t begin, const Rows& block) { return evaluator.Add(begin, block, rows.rows()); }));
   return std::move(evaluator).Finish();
+} catch (...) {
+  return CaughtException("evaluate these rows");
 }
 
 }  // namespace resmem

@@ -10,6 +10,7 @@
 #include "memory/folder_change.h"
 #include "memory/id_index.h"
 #include "memory/stored_rows.h"
+#include "support/guard.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -70,16 +71,22 @@ Status UpdateDescription(FileSystem& files, const std::string& path,
   return change->Publish(std::move(manifest));
 }
 
-Status DeleteRows(const std::string& path, std::span<const uint64_t> ids) {
+Status DeleteRows(const std::string& path, std::span<const uint64_t> ids) try {
   return DeleteRows(FileSystem::Posix(), path, ids);
+} catch (...) {
+  return CaughtException("delete the rows");
 }
 
-Status CompactMemory(const std::string& path, const CompactOptions& options) {
+Status CompactMemory(const std::string& path, const CompactOptions& options) try {
   return CompactMemory(FileSystem::Posix(), path, options);
+} catch (...) {
+  return CaughtException("compact the memory");
 }
 
-Status UpdateDescription(const std::string& path, const MemoryDescription& description) {
+Status UpdateDescription(const std::string& path, const MemoryDescription& description) try {
   return UpdateDescription(FileSystem::Posix(), path, description);
+} catch (...) {
+  return CaughtException("update the memory");
 }
 
 }  // namespace resmem

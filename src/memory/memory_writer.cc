@@ -3,6 +3,7 @@
 #include "memory/row_writer.h"
 #include "resmem/residual_memory.h"
 #include "support/file_system.h"
+#include "support/guard.h"
 
 namespace resmem {
 
@@ -17,30 +18,34 @@ MemoryWriter::~MemoryWriter() = default;
 
 Result<MemoryWriter> MemoryWriter::Create(const std::string& path,
                                           const MemoryDescription& description, int64_t rows,
-                                          const Options& options) {
+                                          const Options& options) try {
   auto impl = std::make_unique<Impl>();
   RESMEM_ASSIGN_OR_RETURN(impl->rows, RowWriter::Create(FileSystem::Posix(), path, description,
                                                         rows, options.overwrite));
   return MemoryWriter(std::move(impl));
+} catch (...) {
+  return CaughtException("create the memory");
 }
 
-Result<MemoryWriter> MemoryWriter::Append(const std::string& path, int64_t rows) {
+Result<MemoryWriter> MemoryWriter::Append(const std::string& path, int64_t rows) try {
   auto impl = std::make_unique<Impl>();
   RESMEM_ASSIGN_OR_RETURN(impl->rows, RowWriter::Append(FileSystem::Posix(), path, rows));
   return MemoryWriter(std::move(impl));
+} catch (...) {
+  return CaughtException("append to the memory");
 }
 
 const MemoryDescription& MemoryWriter::description() const {
   return impl_->rows->description();
 }
-Status MemoryWriter::Add(const Rows& rows) {
-  return impl_->rows->Add(rows);
+Status MemoryWriter::Add(const Rows& rows) try { return impl_->rows->Add(rows); } catch (...) {
+  return CaughtException("write these rows");
 }
 double MemoryWriter::dropped_mass() const {
   return impl_->rows->mass().dropped_share();
 }
-Status MemoryWriter::Finish() {
-  return impl_->rows->Finish();
+Status MemoryWriter::Finish() try { return impl_->rows->Finish(); } catch (...) {
+  return CaughtException("finish the memory");
 }
 
 }  // namespace resmem

@@ -6,6 +6,7 @@
 #include "memory/id_index.h"
 #include "memory/stored_rows.h"
 #include "support/check.h"
+#include "support/guard.h"
 #include "support/parallel.h"
 #include "support/text.h"
 
@@ -43,7 +44,8 @@ ResidualMemory::ResidualMemory(ResidualMemory&&) noexcept = default;
 ResidualMemory& ResidualMemory::operator=(ResidualMemory&&) noexcept = default;
 ResidualMemory::~ResidualMemory() = default;
 
-Result<ResidualMemory> ResidualMemory::Open(const std::string& path, const OpenOptions& options) {
+Result<ResidualMemory> ResidualMemory::Open(const std::string& path,
+                                            const OpenOptions& options) try {
   RESMEM_ASSIGN_OR_RETURN(StoredRows rows, StoredRows::Load(FileSystem::Posix(), path));
   auto impl = std::make_unique<Impl>(std::move(rows), path);
   if (options.verify_blocks) RESMEM_RETURN_IF_ERROR(impl->Verify(nullptr));
@@ -57,6 +59,8 @@ Result<ResidualMemory> ResidualMemory::Open(const std::string& path, const OpenO
   RESMEM_ASSIGN_OR_RETURN(impl->index, MakeExactIndex(manifest.description.dim, std::move(blocks),
                                                       impl->rows.deleted()));
   return ResidualMemory(std::move(impl));
+} catch (...) {
+  return CaughtException("open the memory");
 }
 
 const MemoryDescription& ResidualMemory::description() const {
@@ -172,8 +176,10 @@ double ResidualMemory::MeanResidualMass(float temperature) const {
   return (mass.kept + mass.dropped) / 2 / static_cast<double>(rows());
 }
 
-Status ResidualMemory::Verify(Progress* progress) const {
+Status ResidualMemory::Verify(Progress* progress) const try {
   return impl_->Verify(progress);
+} catch (...) {
+  return CaughtException("verify the memory");
 }
 
 }  // namespace resmem

@@ -92,9 +92,11 @@ std::vector<int64_t> FindFlipSet(const Explanation& explanation,
   return {};
 }
 
-Result<Explanation> TakeApart(const Predictor& predictor, std::span<const float> key,
-                              std::span<const float> logits, const PredictOptions& options,
-                              int64_t exclude) {
+}  // namespace
+
+Result<Explanation> Explain(const Predictor& predictor, std::span<const float> key,
+                            std::span<const float> logits, const PredictOptions& options,
+                            int64_t exclude) try {
   const ResidualMemory& memory = predictor.memory();
   const MatrixView keys(key.data(), 1, static_cast<int64_t>(key.size()));
   const MatrixView base_logits(logits.data(), 1, static_cast<int64_t>(logits.size()));
@@ -145,15 +147,8 @@ Result<Explanation> TakeApart(const Predictor& predictor, std::span<const float>
     explanation.flip_set = FindFlipSet(explanation, residuals, resmem.parameters.sigma);
   }
   return explanation;
-}
-
-}  // namespace
-
-Result<Explanation> Explain(const Predictor& predictor, std::span<const float> key,
-                            std::span<const float> logits, const PredictOptions& options,
-                            int64_t exclude) {
-  return Guarded("explain the prediction",
-                 [&] { return TakeApart(predictor, key, logits, options, exclude); });
+} catch (...) {
+  return CaughtException("explain the prediction");
 }
 
 }  // namespace resmem

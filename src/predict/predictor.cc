@@ -159,7 +159,7 @@ PredictOptions Predictor::DefaultOptions() const {
 }
 
 Status Predictor::FindNeighbors(MatrixView keys, int64_t k, std::span<const int64_t> exclude,
-                                int threads, Progress* progress, Neighbors* out) const {
+                                int threads, Progress* progress, Neighbors* out) const try {
   if (k < 0) return {ErrorCode::kInvalidArgument, Text("k is ", k, "; it must be at least 0")};
   if (keys.columns != memory().description().dim) {
     return {ErrorCode::kBadData,
@@ -177,10 +177,12 @@ Status Predictor::FindNeighbors(MatrixView keys, int64_t k, std::span<const int6
   options.exclude = exclude;
   options.progress = progress;
   return memory().index().Search(keys, options, out);
+} catch (...) {
+  return CaughtException("find the neighbors");
 }
 
 Status Predictor::Score(MatrixView keys, MatrixView logits, const Neighbors& neighbors,
-                        const PredictOptions& options, std::span<float> scores) const {
+                        const PredictOptions& options, std::span<float> scores) const try {
   const MemoryDescription& description = memory().description();
   RESMEM_RETURN_IF_ERROR(CheckShapes(description, logits, neighbors, scores));
   RESMEM_RETURN_IF_ERROR(CheckOptions(memory(), neighbors, options));
@@ -193,28 +195,26 @@ Status Predictor::Score(MatrixView keys, MatrixView logits, const Neighbors& nei
       return {ErrorCode::kBadData, Text("the keys are ", keys.rows, " x ", keys.columns, ", but ",
                                         logits.rows, " x ", description.dim, " are needed")};
     }
-    return Guarded("find the class means", [&]() -> Status {
-      RESMEM_ASSIGN_OR_RETURN(const ClassMeans* means, impl_->Means());
-      return means->Score(keys, options.threads, scores);
-    });
+    RESMEM_ASSIGN_OR_RETURN(const ClassMeans* means, impl_->Means());
+    return means->Score(keys, options.threads, scores);
   }
-  return Guarded("score the queries", [&]() -> Status {
-    const int threads = ResolveThreads(options.threads);
-    std::vector<Scorer> scorers(static_cast<size_t>(threads), Scorer(memory(), options));
-    const auto outputs = static_cast<size_t>(description.outputs);
-    ParallelFor(threads, logits.rows, 16, [&](int64_t begin, int64_t end, int worker) {
-      for (int64_t q = begin; q < end; ++q) {
-        scorers[static_cast<size_t>(worker)].Score(
-            logits.row_span(q), neighbors, q,
-            scores.subspan(static_cast<size_t>(q) * outputs, outputs));
-      }
-    });
-    return {};
+  const int threads = ResolveThreads(options.threads);
+  std::vector<Scorer> scorers(static_cast<size_t>(threads), Scorer(memory(), options));
+  const auto outputs = static_cast<size_t>(description.outputs);
+  ParallelFor(threads, logits.rows, 16, [&](int64_t begin, int64_t end, int worker) {
+    for (int64_t q = begin; q < end; ++q) {
+      scorers[static_cast<size_t>(worker)].Score(
+          logits.row_span(q), neighbors, q,
+          scores.subspan(static_cast<size_t>(q) * outputs, outputs));
+    }
   });
+  return {};
+} catch (...) {
+  return CaughtException("score the queries");
 }
 
 Status Predictor::Predict(MatrixView keys, MatrixView logits, const PredictOptions& options,
-                          std::span<float> scores) const {
+                          std::span<float> scores) const try {
   if (keys.rows != logits.rows) {
     return {ErrorCode::kBadData, Text("there are ", keys.rows, " rows of keys but ", logits.rows,
                                       " rows of logits; they must belong together")};
@@ -240,6 +240,8 @@ Status Predictor::Predict(MatrixView keys, MatrixView logits, const PredictOptio
     }
   }
   return {};
+} catch (...) {
+  return CaughtException("predict");
 }
 
 const char* MethodName(Method method) {

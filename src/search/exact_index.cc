@@ -9,11 +9,11 @@
 #include "resmem/knn_index.h"
 #include "search/batch_scan.h"
 #include "search/error_bound.h"
-#include "search/guarded_parallel.h"
 #include "search/key_geometry.h"
 #include "search/key_store.h"
 #include "search/row_scan.h"
 #include "search/search_request.h"
+#include "support/guard.h"
 #include "support/parallel.h"
 
 namespace resmem {
@@ -61,20 +61,19 @@ class ExactSearch {
     const int64_t rounds = (count + most * threads_ - 1) / (most * threads_);
     const int64_t group = ScanTileShape().queries;
     const int64_t tile = (count / (rounds * threads_) + group) / group * group;
-    RESMEM_RETURN_IF_ERROR(
-        GuardedParallelFor(threads_, count, tile, [&](int64_t begin, int64_t end, int) {
-          const auto part =
-              questions.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
-          std::vector<CandidateList> lists;
-          FindCandidatesOfBatch(
-              keys_, geometry_, part, k_, [this] { return Cancelled(); }, &lists);
-          if (Cancelled()) return;
-          std::vector<Question> open;
-          WriteDecided(part, &lists, &open);
-          Report(end - begin - static_cast<int64_t>(open.size()));
-          const std::lock_guard<std::mutex> lock(mutex_);
-          undecided->insert(undecided->end(), open.begin(), open.end());
-        }));
+    ParallelFor(threads_, count, tile, [&](int64_t begin, int64_t end, int) {
+      const auto part =
+          questions.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+      std::vector<CandidateList> lists;
+      FindCandidatesOfBatch(
+          keys_, geometry_, part, k_, [this] { return Cancelled(); }, &lists);
+      if (Cancelled()) return;
+      std::vector<Question> open;
+      WriteDecided(part, &lists, &open);
+      Report(end - begin - static_cast<int64_t>(open.size()));
+      const std::lock_guard<std::mutex> lock(mutex_);
+      undecided->insert(undecided->end(), open.begin(), open.end());
+    });
     return CancelledStatus();
   }
 
@@ -84,7 +83,7 @@ class ExactSearch {
       const auto part = questions.first(std::min<size_t>(questions.size(), PartSize()));
       questions = questions.subspan(part.size());
       std::vector<CandidateList> lists;
-      RESMEM_RETURN_IF_ERROR(FindCandidates(keys_, part, k_, threads_, &lists));
+      FindCandidates(keys_, part, k_, threads_, &lists);
       RESMEM_RETURN_IF_ERROR(CancelledStatus());
       const size_t before = undecided.size();
       WriteDecided(part, &lists, &undecided);
@@ -98,7 +97,7 @@ class ExactSearch {
       const auto part = questions.first(std::min<size_t>(questions.size(), PartSize()));
       questions = questions.subspan(part.size());
       std::vector<std::vector<MeasuredRow>> nearest;
-      RESMEM_RETURN_IF_ERROR(MeasureEveryRow(keys_, part, k_, threads_, &nearest));
+      MeasureEveryRow(keys_, part, k_, threads_, &nearest);
       RESMEM_RETURN_IF_ERROR(CancelledStatus());
       for (size_t i = 0; i < part.size(); ++i) WriteNeighbors(nearest[i], part[i].number, &out_);
       Report(static_cast<int64_t>(part.size()));
@@ -162,8 +161,8 @@ class ExactIndex : public KnnIndex {
       questions.push_back({queries.row(q), options.exclude.empty() ? -1 : options.exclude[q], q});
     }
     return ExactSearch(keys_, geometry_, options, out).Run(std::move(questions));
-  } catch (const std::bad_alloc&) {
-    return OutOfMemory();
+  } catch (...) {
+    return CaughtException("search");
   }
 
  private:
@@ -174,11 +173,13 @@ class ExactIndex : public KnnIndex {
 }  // namespace
 
 Result<std::unique_ptr<KnnIndex>> MakeExactIndex(int64_t dim, std::vector<KeyBlock> blocks,
-                                                 std::vector<int64_t> hidden) {
+                                                 std::vector<int64_t> hidden) try {
   RESMEM_ASSIGN_OR_RETURN(KeyStore keys, KeyStore::Make(dim, std::move(blocks), std::move(hidden)));
   RESMEM_ASSIGN_OR_RETURN(KeyGeometry geometry, KeyGeometry::Compute(keys));
   return std::unique_ptr<KnnIndex>(
       std::make_unique<ExactIndex>(std::move(keys), std::move(geometry)));
+} catch (...) {
+  return CaughtException("build the index");
 }
 
 }  // namespace resmem

@@ -7,7 +7,7 @@
 #include <new>
 
 #include "kernels/squared_distance.h"
-#include "search/guarded_parallel.h"
+#include "support/parallel.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -43,38 +43,34 @@ Status NotFinite(const KeyStore& keys, int64_t row) {
 
 }  // namespace
 
-Result<KeyGeometry> KeyGeometry::Compute(const KeyStore& keys) try {
+Result<KeyGeometry> KeyGeometry::Compute(const KeyStore& keys) {
   KeyGeometry geometry;
   geometry.center = SampleMean(keys);
   geometry.half_norms.resize(static_cast<size_t>(keys.rows()));
   std::mutex mutex;
   int64_t first_bad = keys.rows();
   const int64_t grain = keys.RowsPerPiece();
-  RESMEM_RETURN_IF_ERROR(
-      GuardedParallelFor(0, keys.rows(), grain, [&](int64_t begin, int64_t end, int) {
-        std::vector<float> scratch(static_cast<size_t>(grain * keys.dim()));
-        const float* rows = keys.Rows(begin, end - begin, scratch.data());
-        double largest = 0;
-        int64_t bad = keys.rows();
-        for (int64_t row = begin; row < end; ++row) {
-          // In double the sum of finite floats is finite.
-          const double squared = SquaredDistance(rows + (row - begin) * keys.dim(),
-                                                 geometry.center.data(), keys.dim());
-          if (!std::isfinite(squared)) bad = std::min(bad, row);
-          const bool hidden = keys.hidden(row);
-          if (!hidden) largest = std::max(largest, squared);
-          geometry.half_norms[row] =
-              hidden ? std::numeric_limits<float>::infinity() : static_cast<float>(0.5 * squared);
-        }
-        const std::lock_guard<std::mutex> lock(mutex);
-        geometry.largest_norm = std::max(geometry.largest_norm, std::sqrt(largest));
-        first_bad = std::min(first_bad, bad);
-      }));
+  ParallelFor(0, keys.rows(), grain, [&](int64_t begin, int64_t end, int) {
+    std::vector<float> scratch(static_cast<size_t>(grain * keys.dim()));
+    const float* rows = keys.Rows(begin, end - begin, scratch.data());
+    double largest = 0;
+    int64_t bad = keys.rows();
+    for (int64_t row = begin; row < end; ++row) {
+      // In double the sum of finite floats is finite.
+      const double squared =
+          SquaredDistance(rows + (row - begin) * keys.dim(), geometry.center.data(), keys.dim());
+      if (!std::isfinite(squared)) bad = std::min(bad, row);
+      const bool hidden = keys.hidden(row);
+      if (!hidden) largest = std::max(largest, squared);
+      geometry.half_norms[row] =
+          hidden ? std::numeric_limits<float>::infinity() : static_cast<float>(0.5 * squared);
+    }
+    const std::lock_guard<std::mutex> lock(mutex);
+    geometry.largest_norm = std::max(geometry.largest_norm, std::sqrt(largest));
+    first_bad = std::min(first_bad, bad);
+  });
   if (first_bad < keys.rows()) return NotFinite(keys, first_bad);
   return geometry;
-} catch (const std::bad_alloc&) {
-  return Status(ErrorCode::kResourceExhausted,
-                Text("no memory for the norms of ", keys.rows(), " keys"));
 }
 
 }  // namespace resmem

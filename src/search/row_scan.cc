@@ -6,7 +6,7 @@
 #include "kernels/scan_rows.h"
 #include "kernels/squared_distance.h"
 #include "search/error_bound.h"
-#include "search/guarded_parallel.h"
+#include "support/parallel.h"
 
 namespace resmem {
 namespace {
@@ -15,15 +15,14 @@ namespace {
 constexpr int64_t kRowsPerCall = 64;
 
 // Calls body(first row, count, keys as float32, worker) for pieces that cover all rows.
-Status ForEachPiece(const KeyStore& keys, int threads,
-                    const std::function<void(int64_t, int64_t, const float*, int)>& body) {
+void ForEachPiece(const KeyStore& keys, int threads,
+                  const std::function<void(int64_t, int64_t, const float*, int)>& body) {
   const int64_t grain = keys.RowsPerPiece();
-  return GuardedParallelFor(
-      threads, keys.rows(), grain, [&](int64_t begin, int64_t end, int worker) {
-        thread_local std::vector<float> scratch;
-        scratch.resize(static_cast<size_t>(grain * keys.dim()));
-        body(begin, end - begin, keys.Rows(begin, end - begin, scratch.data()), worker);
-      });
+  ParallelFor(threads, keys.rows(), grain, [&](int64_t begin, int64_t end, int worker) {
+    thread_local std::vector<float> scratch;
+    scratch.resize(static_cast<size_t>(grain * keys.dim()));
+    body(begin, end - begin, keys.Rows(begin, end - begin, scratch.data()), worker);
+  });
 }
 
 void ScanPiece(const KeyStore& keys, const Question& question, int64_t begin, int64_t count,
@@ -44,40 +43,37 @@ void ScanPiece(const KeyStore& keys, const Question& question, int64_t begin, in
 
 }  // namespace
 
-Status FindCandidates(const KeyStore& keys, std::span<const Question> questions, int64_t k,
-                      int threads, std::vector<CandidateList>* answers) {
+void FindCandidates(const KeyStore& keys, std::span<const Question> questions, int64_t k,
+                    int threads, std::vector<CandidateList>* answers) {
   const size_t workers = static_cast<size_t>(ResolveThreads(threads));
   std::vector<std::vector<CandidateList>> lists(
       workers, std::vector<CandidateList>(questions.size(), CandidateList(k)));
-  RESMEM_RETURN_IF_ERROR(
-      ForEachPiece(keys, threads, [&](int64_t begin, int64_t count, const float* rows, int worker) {
-        for (size_t i = 0; i < questions.size(); ++i) {
-          ScanPiece(keys, questions[i], begin, count, rows, &lists[worker][i]);
-        }
-      }));
+  ForEachPiece(keys, threads, [&](int64_t begin, int64_t count, const float* rows, int worker) {
+    for (size_t i = 0; i < questions.size(); ++i) {
+      ScanPiece(keys, questions[i], begin, count, rows, &lists[worker][i]);
+    }
+  });
   for (size_t worker = 1; worker < workers; ++worker) {
     for (size_t i = 0; i < questions.size(); ++i) lists[0][i].OfferAll(lists[worker][i]);
   }
   *answers = std::move(lists[0]);
-  return Status();
 }
 
-Status MeasureEveryRow(const KeyStore& keys, std::span<const Question> questions, int64_t k,
-                       int threads, std::vector<std::vector<MeasuredRow>>* answers) {
+void MeasureEveryRow(const KeyStore& keys, std::span<const Question> questions, int64_t k,
+                     int threads, std::vector<std::vector<MeasuredRow>>* answers) {
   const size_t workers = static_cast<size_t>(ResolveThreads(threads));
   std::vector<std::vector<NearestList>> lists(
       workers, std::vector<NearestList>(questions.size(), NearestList(k)));
-  RESMEM_RETURN_IF_ERROR(
-      ForEachPiece(keys, threads, [&](int64_t begin, int64_t count, const float* rows, int worker) {
-        for (int64_t row = begin; row < begin + count; ++row) {
-          if (keys.hidden(row)) continue;
-          const float* key = rows + (row - begin) * keys.dim();
-          for (size_t i = 0; i < questions.size(); ++i) {
-            if (row == questions[i].excluded) continue;
-            lists[worker][i].Offer({SquaredDistance(questions[i].query, key, keys.dim()), row});
-          }
-        }
-      }));
+  ForEachPiece(keys, threads, [&](int64_t begin, int64_t count, const float* rows, int worker) {
+    for (int64_t row = begin; row < begin + count; ++row) {
+      if (keys.hidden(row)) continue;
+      const float* key = rows + (row - begin) * keys.dim();
+      for (size_t i = 0; i < questions.size(); ++i) {
+        if (row == questions[i].excluded) continue;
+        lists[worker][i].Offer({SquaredDistance(questions[i].query, key, keys.dim()), row});
+      }
+    }
+  });
   answers->resize(questions.size());
   for (size_t i = 0; i < questions.size(); ++i) {
     for (size_t worker = 1; worker < workers; ++worker) {
@@ -85,7 +81,6 @@ Status MeasureEveryRow(const KeyStore& keys, std::span<const Question> questions
     }
     (*answers)[i] = lists[0][i].Take();
   }
-  return Status();
 }
 
 std::vector<MeasuredRow> MeasureCandidates(const KeyStore& keys, const float* query,

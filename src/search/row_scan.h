@@ -21,12 +21,12 @@ struct Question {
 
 // A first pass in float; answers[i] are the candidates for questions[i], to be decided with
 // DifferenceBound::kLargestBound.  Requires k >= 1 and dim <= kMaxBoundedDim.
-Status FindCandidates(const KeyStore& keys, std::span<const Question> questions, int64_t k,
-                      int threads, std::vector<CandidateList>* answers);
+void FindCandidates(const KeyStore& keys, std::span<const Question> questions, int64_t k,
+                    int threads, std::vector<CandidateList>* answers);
 
 // Measures every visible row in double: right whatever the data.
-Status MeasureEveryRow(const KeyStore& keys, std::span<const Question> questions, int64_t k,
-                       int threads, std::vector<std::vector<MeasuredRow>>* answers);
+void MeasureEveryRow(const KeyStore& keys, std::span<const Question> questions, int64_t k,
+                     int threads, std::vector<std::vector<MeasuredRow>>* answers);
 
 // The k nearest of the candidates, measured in double.
 std::vector<MeasuredRow> MeasureCandidates(const KeyStore& keys, const float* query,

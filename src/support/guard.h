@@ -1,5 +1,5 @@
-// Nothing is thrown across the library's border: every public entry that may allocate runs its work
-// through here.
+// Nothing is thrown across the library's border: every public entry that may allocate is a function
+// with a try block that ends here.
 #ifndef RESMEM_SUPPORT_GUARD_H_
 #define RESMEM_SUPPORT_GUARD_H_
 
@@ -13,15 +13,14 @@
 
 namespace resmem {
 
-// work(), or the Status of what it threw; `doing` names the work in the message.
-template <typename Work>
-auto Guarded(std::string_view doing, Work work) -> decltype(work()) {
+// In a catch (...): what was thrown, as a Status; `doing` names the work in the message.
+inline Status CaughtException(std::string_view doing) {
   const auto out_of_memory = [&] {
     return Status(ErrorCode::kResourceExhausted,
                   Text("not enough memory to ", doing, "; give fewer rows at a time"));
   };
   try {
-    return work();
+    throw;
   } catch (const std::bad_alloc&) {
     return out_of_memory();
   } catch (const std::length_error&) {

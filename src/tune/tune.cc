@@ -5,6 +5,7 @@
 
 #include "eval/warnings.h"
 #include "resmem/tuner.h"
+#include "support/guard.h"
 #include "support/text.h"
 #include "tune/calibrator_choice.h"
 #include "tune/choice.h"
@@ -118,7 +119,7 @@ void Warn(const ResidualMemory& memory, const ValidationRows& rows, const TuneOp
 }  // namespace
 
 Result<Tuning> Tune(const Predictor& predictor, const RowSource& source,
-                    const TuneOptions& options) {
+                    const TuneOptions& options) try {
   const ResidualMemory& memory = predictor.memory();
   const MemoryDescription& description = memory.description();
   RESMEM_RETURN_IF_ERROR(CheckOptions(memory, options));
@@ -154,6 +155,8 @@ Result<Tuning> Tune(const Predictor& predictor, const RowSource& source,
   tuning.grid_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return tuning;
+} catch (...) {
+  return CaughtException("tune on these rows");
 }
 
 }  // namespace resmem
