@@ -26,14 +26,20 @@ double AccuracyOf(const Node& method) {
   return method.At("accuracy").At("value").Share();
 }
 
-// The one of largest accuracy, the first among equals.
-std::optional<size_t> BestMixing(const std::vector<Node>& methods) {
-  std::optional<size_t> best;
+struct Mixing {
+  std::optional<size_t> best;  // of largest accuracy, the first among equals
+  size_t count = 0;
+};
+
+Mixing FindMixing(const std::vector<Node>& methods) {
+  Mixing mixing;
+  std::optional<size_t>& best = mixing.best;
   for (size_t i = 0; i < methods.size(); ++i) {
     if (methods[i].At("method").Text() != kMixing) continue;
+    ++mixing.count;
     if (!best || AccuracyOf(methods[i]) > AccuracyOf(methods[*best])) best = i;
   }
-  return best;
+  return mixing;
 }
 
 Html MethodRow(const Node& method, const Scale& scale, double base) {
@@ -87,7 +93,7 @@ Html MixingFigure(const std::vector<Node>& methods) {
 Html MethodComparison(const Node& document) {
   const std::vector<Node> methods = document.At("methods").Items();
   if (methods.empty()) return {};
-  const std::optional<size_t> best_mixing = BestMixing(methods);
+  const Mixing mixing = FindMixing(methods);
   Extent extent;
   for (const Node& method : methods) {
     const Interval interval = IntervalOf(method.At("accuracy"));
@@ -96,8 +102,8 @@ Html MethodComparison(const Node& document) {
     if (shown) extent.Include(interval.low);
     if (shown) extent.Include(interval.high);
   }
-  if (best_mixing) {
-    const Interval interval = IntervalOf(methods[*best_mixing].At("accuracy"));
+  if (mixing.best) {
+    const Interval interval = IntervalOf(methods[*mixing.best].At("accuracy"));
     extent.Include(interval.low);
     extent.Include(interval.high);
   }
@@ -106,7 +112,7 @@ Html MethodComparison(const Node& document) {
   Html rows, all_rows;
   for (size_t i = 0; i < methods.size(); ++i) {
     const Node& method = methods[i];
-    if (method.At("method").Text() != kMixing || i == best_mixing) {
+    if (method.At("method").Text() != kMixing || i == mixing.best) {
       rows << MethodRow(method, scale, base);
     }
     const Node accuracy = method.At("accuracy"), gain = method.At("against_base");
@@ -126,7 +132,7 @@ Html MethodComparison(const Node& document) {
   lede << "All methods judged on the same " << CountData(document.At("rows"))
        << " rows and from the same neighbors. Bars are 95\u202f% intervals of each accuracy; the "
        << "gain's interval is paired and therefore narrower than the bars suggest.";
-  if (best_mixing) {
+  if (mixing.count > 1) {
     lede << " kNN-LM is shown at its best \u03bb on these very rows, which flatters it.";
   }
   return Html() << Element("p", {{"class", "lede"}}, lede)
