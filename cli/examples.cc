@@ -9,6 +9,7 @@
 #include "inputs/model_options.h"
 #include "inputs/parameter_options.h"
 #include "inputs/selected_rows.h"
+#include "outputs/document_output.h"
 #include "resmem/report.h"
 
 namespace resmem::cli {
@@ -24,13 +25,13 @@ class Examples : public Command {
   std::string Text(const std::vector<resmem::Example>& examples,
                    const MemoryDescription& memory) const;
 
-  std::string memory_path_, images_, memory_images_, report_;
+  std::string memory_path_, images_, memory_images_;
   DatasetOptions data_;
   RoleOptions roles_;
   ModelOptions model_;
   ParameterOptions parameters_;
   ExampleOptions options_;
-  bool json_ = false;
+  DocumentOutput output_;
 };
 
 void Examples::Declare(CommandLine& line) {
@@ -55,9 +56,7 @@ void Examples::Declare(CommandLine& line) {
       .File();
   parameters_.Declare(line, "as stored in the memory");
   model_.Declare(line, /*check=*/true);
-  line.Group("Output");
-  line.Flag("--json", &json_, "one JSON document on stdout (docs/json.md)");
-  line.Value("--report", &report_, "FILE", "write one HTML page").File();
+  output_.Declare(line);
   DeclareThreads(line, &options_.threads);
   line.AddExample("with pictures",
                   "resmem examples my.resmem --data test --images test.gz \\\n"
@@ -115,16 +114,16 @@ Result<ExitCode> Examples::Run(Console& console) {
   RESMEM_ASSIGN_OR_RETURN(std::vector<resmem::Example> examples,
                           ChooseExamples(predictor, ReadDataset(dataset), options_));
   RESMEM_RETURN_IF_ERROR(AddPictures(&examples));
-  if (json_ || !report_.empty()) {
+  if (output_.wanted()) {
     RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, data_.Paths()));
     run.memory = DescribeMemory(memory_path_, memory);
     run.seeds["examples"] = options_.seed;
-    const std::string json = ExamplesJson(examples, DescribeRule(options_), description.class_names,
-                                          FinishedRun(std::move(run), console));
-    if (!report_.empty()) RESMEM_RETURN_IF_ERROR(WriteReport(json, report_));
-    if (json_) RESMEM_RETURN_IF_ERROR(PrintResult(json + "\n"));
+    RESMEM_RETURN_IF_ERROR(
+        output_.Write(ExamplesJson(examples, DescribeRule(options_), description.class_names,
+                                   FinishedRun(std::move(run), console)),
+                      console));
   }
-  if (!json_) RESMEM_RETURN_IF_ERROR(PrintResult(Text(examples, description)));
+  if (!output_.on_stdout()) RESMEM_RETURN_IF_ERROR(PrintResult(Text(examples, description)));
   return ExitCode::kOk;
 }
 

@@ -7,6 +7,7 @@
 #include "inputs/memory_options.h"
 #include "inputs/model_options.h"
 #include "inputs/parameter_options.h"
+#include "outputs/document_output.h"
 #include "outputs/evaluation_text.h"
 #include "resmem/tuner.h"
 
@@ -21,11 +22,12 @@ class TuneCommand : public Command {
  private:
   std::string Text(const Tuning& tuning) const;
 
-  std::string memory_path_, report_;
+  std::string memory_path_;
   DatasetOptions data_;
   ModelOptions model_;
   TuneOptions options_;
-  bool dry_run_ = false, json_ = false;
+  DocumentOutput output_;
+  bool dry_run_ = false;
 };
 
 void TuneCommand::Declare(CommandLine& line) {
@@ -56,10 +58,8 @@ void TuneCommand::Declare(CommandLine& line) {
   line.Value("--grid-temperature", &options_.grid.temperature, "LIST", "temperatures")
       .Default("20 values; a frozen memory's own");
   model_.Declare(line, /*check=*/true);
-  line.Group("Output");
+  output_.Declare(line);
   line.Flag("--dry-run", &dry_run_, "leave the memory as it is");
-  line.Flag("--json", &json_, "one JSON document on stdout, with every point (docs/json.md)");
-  line.Value("--report", &report_, "FILE", "write one HTML page").File();
   DeclareThreads(line, &options_.threads);
   line.AddExample("the usual way", "resmem tune my.resmem --data validation.npz");
   line.AddExample(
@@ -111,18 +111,17 @@ Result<ExitCode> TuneCommand::Run(Console& console) {
       const Tuning tuning,
       Tune(predictor, dataset.has_value() ? ReadDataset(*dataset) : ReadMemory(memory), options_));
   for (const std::string& warning : tuning.warnings) console.Warn(warning);
-  if (json_ || !report_.empty()) {
+  if (output_.wanted()) {
     RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, data_.Paths()));
     run.memory = DescribeMemory(memory_path_, memory);
     run.seeds["folds"] = options_.seed;
-    const std::string json = TuningJson(tuning, FinishedRun(std::move(run), console));
-    if (!report_.empty()) RESMEM_RETURN_IF_ERROR(WriteReport(json, report_));
-    if (json_) RESMEM_RETURN_IF_ERROR(PrintResult(json + "\n"));
+    RESMEM_RETURN_IF_ERROR(
+        output_.Write(TuningJson(tuning, FinishedRun(std::move(run), console)), console));
   }
   if (!dry_run_) {
     RESMEM_RETURN_IF_ERROR(UpdateDescription(memory_path_, ApplyTuning(description, tuning)));
   }
-  if (!json_) RESMEM_RETURN_IF_ERROR(PrintResult(Text(tuning)));
+  if (!output_.on_stdout()) RESMEM_RETURN_IF_ERROR(PrintResult(Text(tuning)));
   console.Note(dry_run_ ? "dry run: " + memory_path_ + " is as it was"
                         : "written into " + memory_path_);
   return ExitCode::kOk;

@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "console/output.h"
 #include "inputs/class_names.h"
 
 namespace resmem::cli {
@@ -20,9 +19,7 @@ void EvaluationRun::DeclareInput(CommandLine& line) {
 
 void EvaluationRun::DeclareModelAndOutput(CommandLine& line) {
   model_.Declare(line, /*check=*/true);
-  line.Group("Output");
-  line.Flag("--json", &json_, "one JSON document on stdout (docs/json.md)");
-  line.Value("--report", &report_, "FILE", "write one HTML page").File();
+  output_.Declare(line);
   DeclareThreads(line, &options_.threads);
 }
 
@@ -50,15 +47,11 @@ Result<Evaluation> EvaluationRun::Run(Console& console) {
       Evaluate(predictor, dataset.has_value() ? ReadDataset(*dataset) : ReadMemory(memory),
                options_));
   for (const std::string& warning : evaluation.warnings) console.Warn(warning);
-  if (json_ || !report_.empty()) {
+  if (output_.wanted()) {
     RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, data_.Paths()));
     run.memory = DescribeMemory(memory_path_, memory);
-    const std::string json = EvaluationJson(evaluation, FinishedRun(std::move(run), console));
-    if (!report_.empty()) {
-      RESMEM_RETURN_IF_ERROR(WriteReport(json, report_));
-      console.Note("wrote " + report_);
-    }
-    if (json_) RESMEM_RETURN_IF_ERROR(PrintResult(json + "\n"));
+    RESMEM_RETURN_IF_ERROR(
+        output_.Write(EvaluationJson(evaluation, FinishedRun(std::move(run), console)), console));
   }
   return evaluation;
 }

@@ -11,6 +11,7 @@
 #include "inputs/model_options.h"
 #include "inputs/parameter_options.h"
 #include "inputs/selected_rows.h"
+#include "outputs/document_output.h"
 #include "resmem/evaluation.h"
 #include "resmem/report.h"
 
@@ -27,16 +28,16 @@ class EvaluationRun {
 
   // Evaluates; warnings go to the console, the report to its file, JSON to standard output.
   Result<Evaluation> Run(Console& console);
-  bool json() const { return json_; }
+  bool json() const { return output_.on_stdout(); }
 
  private:
-  std::string memory_path_, coarse_file_, report_;
+  std::string memory_path_, coarse_file_;
   DatasetOptions data_;
   RoleOptions roles_;
   ModelOptions model_;
   ParameterOptions parameters_;
   EvaluationOptions options_;
-  bool json_ = false;
+  DocumentOutput output_;
 };
 
 }  // namespace resmem::cli

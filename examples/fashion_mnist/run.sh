@@ -66,7 +66,7 @@ resmem memorize --data arrays/train --classes classes.txt "${model[@]}" --overwr
 done_step "memorize"
 
 step "k, sigma and T, chosen on the validation rows"
-resmem tune fashion.resmem --data arrays/validation "${model[@]}" --report tuning.html
+resmem tune fashion.resmem --data arrays/validation "${model[@]}" --save tuning.json
 done_step "tune"
 
 step "kNN-LM mixing, the rival, gets its lambda from the same rows"
@@ -81,7 +81,7 @@ done_step "tune the rival"
 
 step "Does it help?  10,000 test pictures that nothing above has seen"
 resmem eval fashion.resmem --data arrays/test --lambdas "$lambda" --per-class "${model[@]}" \
-  --report report.html
+  --save evaluation.json
 done_step "evaluate"
 
 step "Why?  One test picture that the memory sets right, as a sum"
@@ -91,8 +91,13 @@ done_step "explain"
 step "The test pictures whose answer changed most, for better and for worse, beside their neighbors"
 resmem examples fashion.resmem --data arrays/test --count 4 "${model[@]}" \
   --images data/t10k-images-idx3-ubyte.gz --memory-images data/train-images-idx3-ubyte.gz \
-  --report examples.html
+  --save examples.json
 done_step "examples"
+
+step "All of it as one page for a browser"
+resmem report evaluation.json --with examples.json,tuning.json \
+  --title "Fashion-MNIST: a linear model with a residual memory" -o report.html
+done_step "report"
 
 printf '\n%sTime%s\n' "$bold" "$plain"
 printf '%s\n' "${times[@]}"
@@ -100,4 +105,4 @@ printf '%s  in all\n' "$(seconds_since "$began")"
 printf '\n%sWritten to %s%s\n' "$bold" "$out" "$plain"
 printf '  %-16s %s\n' fashion.resmem "the memory, to deploy beside the model" \
   fashion.base "the base model" arrays/ "keys, logits and labels" \
-  report.html "the evaluation as a page for a browser; so are tuning.html and examples.html"
+  report.html "gain, examples and tuning as one page for a browser"
