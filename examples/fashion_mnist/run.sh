@@ -96,7 +96,7 @@ done_step "examples"
 
 step "All of it as one page for a browser"
 resmem report evaluation.json --with examples.json,tuning.json \
-  --title "Fashion-MNIST: a linear model with a residual memory" -o report.html
+  --title Fashion-MNIST -o report.html
 done_step "report"
 
 printf '\n%sTime%s\n' "$bold" "$plain"

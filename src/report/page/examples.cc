@@ -33,6 +33,7 @@ Html NeighborCards(const Node& example, const Ledger& ledger, int64_t truth,
   const std::vector<Node> images = example.At("neighbor_images").Items();
   const std::vector<Node> texts = example.At("neighbor_texts").Items();
   if (images.empty() && texts.empty()) return {};
+  const std::vector<Node> contributions = ContributionsTo(ledger, truth);
   Html cards;
   for (size_t i = 0; i < std::min(ledger.lines.size(), kNeighborsShown); ++i) {
     const Node& line = ledger.lines[i];
@@ -47,6 +48,10 @@ Html NeighborCards(const Node& example, const Ledger& ledger, int64_t truth,
          << Element("span", {}, "distance ", ShortData(line.At("distance")))
          << Element("span", {}, "weight ",
                     Data(line.At("weight"), Percent(line.At("weight").Share(), 1)));
+    if (i < contributions.size()) {
+      const Node& share = contributions[i];
+      card << Element("span", {}, "adds ", Data(share, Signed(share.Number(), 3)));
+    }
     cards << Element("li", {{"class", label == truth ? "agrees" : "differs"}}, card);
   }
   return Element("ol", {{"class", "neighbors"}}, cards);
@@ -103,9 +108,9 @@ void AddExamples(const Node& document, Page* page) {
   if (cards.empty()) cards = Element("p", {}, "No answer changed: there is nothing to show.");
   Html lede;
   lede << "How they were chosen: " << Name(document.At("rule").Text())
-       << " Neighbors stand nearest "
-       << "first, framed in blue where their label is the truth. In each ledger the base's share, "
-       << "every neighbor's contribution and the rounding add up to the score.";
+       << " Neighbors stand nearest first, under a blue bar where their label is the truth, with "
+       << "what each adds to the true class's score. In each ledger the base's share, every "
+       << "neighbor's contribution and the rounding add up to the score.";
   page->sections.push_back({"Examples", Element("p", {{"class", "lede"}}, lede) << cards});
 }
 

@@ -68,6 +68,17 @@ Ledger ReadLedger(const Node& node) {
   return ledger;
 }
 
+std::vector<Node> ContributionsTo(const Ledger& ledger, int64_t output) {
+  std::vector<Node> contributions;
+  const std::vector<size_t> columns = ColumnsOf(ledger, {output}, 0);
+  if (columns.empty()) return contributions;
+  for (const Node& line : ledger.lines) {
+    const std::vector<Node> items = line.At("contribution").Items();
+    if (columns.front() < items.size()) contributions.push_back(items[columns.front()]);
+  }
+  return contributions;
+}
+
 std::vector<size_t> ColumnsOf(const Ledger& ledger, const std::vector<int64_t>& classes,
                               size_t least) {
   std::vector<size_t> columns;

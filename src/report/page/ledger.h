@@ -20,6 +20,9 @@ struct Ledger {
 // Every list is as long as `outputs`; the document knows where one is not.
 Ledger ReadLedger(const Node& node);
 
+// Each line's contribution to the score of one class; empty where the ledger does not cover it.
+std::vector<Node> ContributionsTo(const Ledger& ledger, int64_t output);
+
 // Columns for the outputs at `columns` (indices into ledger.outputs).  The nearest lines are
 // listed, the others are one line of their sum, with all of them folded below.
 Html LedgerTable(const Ledger& ledger, const std::vector<size_t>& columns,
