@@ -78,7 +78,9 @@ std::string TuneCommand::Text(const Tuning& tuning) const {
                                    ? "gain"
                                    : "TPR under FPR < " + ShortNumber(tuning.fpr_limit)});
     table.AddRow({"gain", GainText(tuning.chosen_gain)});
-    table.AddRow({"", "on the rows it was chosen on, so somewhat optimistic"});
+    if (tuning.chosen.k > 0) {
+      table.AddRow({"", "on the rows it was chosen on, so somewhat optimistic"});
+    }
     if (tuning.cross_validated_gain.has_value()) {
       table.AddRow({"honest gain", GainText(*tuning.cross_validated_gain)});
     }

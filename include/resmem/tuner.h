@@ -54,6 +54,7 @@ struct Tuning {
   Grid grid;                        // sorted, as used
   std::vector<TuningPoint> points;  // k fastest, then sigma, then temperature
   // k = 0, the base alone, where no point is better or none meets the limit; a warning says so.
+  // The temperature is then 1, or the frozen one.
   Parameters chosen;
   PairedGain chosen_gain;                          // on the rows it was chosen on: optimistic
   std::optional<PairedGain> cross_validated_gain;  // with folds: the honest one

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "kernels/vector_math.h"
-#include "support/check.h"
 #include "support/parallel.h"
 #include "support/text.h"
 
@@ -69,16 +68,18 @@ Status ClassificationJudge::Add(const RowBlock& block, int64_t begin, int64_t co
   }
   // ResMem was last: its scores are still there.
   const MemoryDescription& description = predictor_.memory().description();
-  ParallelFor(ResolveThreads(options_.threads), count, 64, [&](int64_t first, int64_t end, int) {
-    for (int64_t q = first; q < end; ++q) {
-      const Status status =
-          ToProbabilities(description.calibrator, description.calibrator_temperature,
-                          std::span(scores_).subspan(static_cast<size_t>(q * classes_),
-                                                     static_cast<size_t>(classes_)));
-      RESMEM_DCHECK(status.ok());  // the name is the memory's and the scores are finite
-      static_cast<void>(status);
-    }
-  });
+  constexpr int64_t kPiece = 64;
+  std::vector<Status> failures(static_cast<size_t>((count + kPiece - 1) / kPiece));
+  ParallelFor(
+      ResolveThreads(options_.threads), count, kPiece, [&](int64_t first, int64_t end, int) {
+        Status& failure = failures[static_cast<size_t>(first / kPiece)];
+        for (int64_t q = first; q < end && failure.ok(); ++q) {
+          failure = ToProbabilities(description.calibrator, description.calibrator_temperature,
+                                    std::span(scores_).subspan(static_cast<size_t>(q * classes_),
+                                                               static_cast<size_t>(classes_)));
+        }
+      });
+  for (const Status& failure : failures) RESMEM_RETURN_IF_ERROR(failure);
   Judge(rows, answers_, &resmem_judged_);
   for (size_t i = 0; i < base_judged_.size(); ++i) {
     base_calibration_.Add(base_judged_[i]);

@@ -308,7 +308,48 @@ TEST_F(EvaluateTest, SaysThatTheMemoryHarms) {
   Build(Describe(wrong, kParameters), wrong.view());
   const Evaluation result = Run(queries_.view());
   EXPECT_LT(result.gain.interval.high, 0);
-  EXPECT_TRUE(HasWarning(result, "The memory harms"));
+  EXPECT_TRUE(HasWarning(result, "The memory harms on these rows (95 % interval of the gain: -"));
+  EXPECT_TRUE(HasWarning(result, " points); tune k, sigma and T"));
+}
+
+TEST_F(EvaluateTest, SaysThatABaseAtChanceWasProbablyGivenOtherRows) {
+  Build();
+  EXPECT_FALSE(HasWarning(Run(queries_.view()), "guessing"));
+  Problem shuffled = MakeProblem(150, 5, 6, 2);
+  for (size_t i = 0; i < shuffled.labels.size(); ++i) {
+    shuffled.labels[i] = static_cast<int32_t>((shuffled.labels[i] + 2 + i % 4) % 6);
+  }
+  EXPECT_TRUE(HasWarning(Run(shuffled.view()), "about what guessing among 6 classes gives"));
+  EXPECT_FALSE(HasWarning(Run(shuffled.view().Slice(0, 100)), "guessing"))
+      << "too few rows to tell";
+  EvaluationOptions options;
+  options.parameters = Parameters{0, 1, 1};
+  EXPECT_TRUE(HasWarning(Run(shuffled.view(), options), "guessing"));
+}
+
+TEST_F(EvaluateTest, TwoClassesAreAtChanceAtHalfAndNotAtThreeQuarters) {
+  train_ = MakeProblem(200, 5, 2, 1);
+  Build();
+  Problem two = MakeProblem(200, 5, 2, 2);
+  for (size_t i = 0; i < two.labels.size(); ++i) {
+    const auto label = static_cast<size_t>(two.labels[i]);
+    two.logits[2 * i + label] = i % 10 < 7 ? 1.0f : 0.0f;
+    two.logits[2 * i + 1 - label] = 0.5f;
+  }
+  EXPECT_FALSE(HasWarning(Run(two.view()), "guessing"));
+  for (size_t i = 0; i < two.labels.size(); ++i) {
+    two.logits[2 * i + static_cast<size_t>(two.labels[i])] = i % 2 ? 1.0f : 0.0f;
+  }
+  EXPECT_TRUE(HasWarning(Run(two.view()), "guessing"));
+}
+
+TEST_F(EvaluateTest, ACalibratorThatDoesNotExistIsAnErrorAndNotRawScores) {
+  MemoryDescription description = Describe(train_, kParameters);
+  description.calibrator = "platt";
+  Build(description, train_.view());
+  const Status status = Evaluate(*predictor_, ReadRows(queries_.view())).status();
+  EXPECT_EQ(status.code(), ErrorCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("platt"), std::string::npos) << status.message();
 }
 
 TEST_F(EvaluateTest, RefusesRowsThatCannotBeJudged) {

@@ -95,6 +95,15 @@ TEST_F(RegressionTest, LeaveOneOutReadsTheMemorysOwnRows) {
   EXPECT_NEAR(own->regression->resmem_mse, given->regression->resmem_mse, 1e-6);
 }
 
+TEST_F(RegressionTest, TheWarningOfHarmNamesNoTemperature) {
+  for (size_t i = 0; i < test_.predictions.size(); ++i) test_.predictions[i] = test_.targets[i];
+  const Result<Evaluation> result = Evaluate(*predictor_, ReadRows(test_.view()));
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  ASSERT_EQ(result->warnings.size(), 1u);
+  EXPECT_NE(result->warnings[0].find("; tune k and sigma on validation rows"), std::string::npos)
+      << result->warnings[0];
+}
+
 TEST_F(RegressionTest, RefusesRowsWithoutTargets) {
   Rows rows = test_.view();
   rows.targets = {};

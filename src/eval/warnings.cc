@@ -1,5 +1,6 @@
 #include "eval/warnings.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "support/text.h"
@@ -7,10 +8,25 @@
 namespace resmem {
 namespace {
 
-std::string Percent(double share) {
+constexpr int64_t kRowsToTellChance = 100;
+
+std::string Points(double share) {
   char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.2f %%", 100 * share);
+  std::snprintf(buffer, sizeof buffer, "%+.2f", 100 * share);
   return buffer;
+}
+
+// A base that answers no better than a guess was most likely given the wrong rows.
+void Chance(const Evaluation& evaluation, int64_t classes, std::vector<std::string>* warnings) {
+  const Accuracy& base = evaluation.methods.front().accuracy;
+  const double guess = 1 / static_cast<double>(classes);
+  // Half as many again as guessing, but with few classes that would be a fair model.
+  const double about_chance = std::min(1.5 * guess, guess + 0.05);
+  if (classes < 2 || base.total <= kRowsToTellChance || base.value > about_chance) return;
+  warnings->push_back(Text("The base is right on ", base.correct, " of ", base.total,
+                           " rows, about what guessing among ", classes,
+                           " classes gives: the labels or the logits probably do not belong to "
+                           "these rows; check their order and the numbering of the classes."));
 }
 
 void Effect(const Evaluation& evaluation, std::vector<std::string>* warnings) {
@@ -19,11 +35,12 @@ void Effect(const Evaluation& evaluation, std::vector<std::string>* warnings) {
   const std::string range =
       regression ? Text("(95 % interval of the reduction of the mean squared error: ", interval.low,
                         " to ", interval.high, ")")
-                 : Text("(95 % interval of the gain: ", Percent(interval.low), " to ",
-                        Percent(interval.high), ")");
+                 : Text("(95 % interval of the gain: ", Points(interval.low), " to ",
+                        Points(interval.high), " points)");
   if (interval.high < 0) {
-    warnings->push_back(Text("The memory harms on these rows ", range,
-                             "; tune k, sigma and T on validation rows, or keep the base alone."));
+    warnings->push_back(Text("The memory harms on these rows ", range, "; tune ",
+                             regression ? "k and sigma" : "k, sigma and T",
+                             " on validation rows, or keep the base alone."));
   } else if (interval.low <= 0) {
     warnings->push_back(Text("These rows do not show that the memory helps ", range,
                              "; more rows would narrow the interval."));
@@ -48,6 +65,9 @@ std::vector<std::string> EvaluationWarnings(const ResidualMemory& memory,
                                             const Evaluation& evaluation, int64_t train_rows,
                                             int64_t validation_rows) {
   std::vector<std::string> warnings;
+  if (evaluation.task == Task::kClassification) {
+    Chance(evaluation, memory.description().outputs, &warnings);
+  }
   if (memory.rows() == 0) {
     warnings.push_back("The memory is empty: every answer is the base's.");
     return warnings;

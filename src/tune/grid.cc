@@ -25,8 +25,10 @@ void Sort(std::vector<T>* axis) {
   axis->erase(std::unique(axis->begin(), axis->end()), axis->end());
 }
 
-// Three digits are enough for a sigma that people will read and type.
+// Three digits are enough for a sigma that people will read and type.  The ends are the outermost
+// such numbers among the normal floats: beyond them a sigma or its inverse is not finite.
 float RoundToThreeDigits(double value) {
+  value = std::clamp(value, 1.18e-38, 3.4e38);
   char text[32];
   std::snprintf(text, sizeof text, "%.3g", value);
   return std::strtof(text, nullptr);
@@ -55,6 +57,7 @@ Grid DefaultGrid(double typical_distance, int64_t rows) {
         kLeastSigma * std::pow(kLargestSigma / kLeastSigma, i / (kSigmaSteps - 1.0));
     grid.sigma.push_back(RoundToThreeDigits(unit * share));
   }
+  Sort(&grid.sigma);
   grid.temperature.assign(std::begin(kAxisTemperature), std::end(kAxisTemperature));
   return grid;
 }

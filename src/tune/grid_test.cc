@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace resmem {
 namespace {
@@ -34,6 +35,14 @@ TEST(DefaultGrid, AsksForNoMoreNeighborsThanThereAreRows) {
   const Grid grid = DefaultGrid(1, 30);
   EXPECT_EQ(grid.k.back(), 30);
   EXPECT_EQ(std::count(grid.k.begin(), grid.k.end(), 30), 1);
+}
+
+TEST(DefaultGrid, SigmasAreFiniteAndPositiveForAnyDistance) {
+  for (const double distance : {1e-45, 1e-44, 1e-38, 1e37, 2e38, 3.4028234e38}) {
+    const Grid grid = DefaultGrid(distance, 1000);
+    EXPECT_TRUE(CheckGrid(MemoryDescription(), {{}, grid.sigma, {}}).ok()) << distance;
+    EXPECT_TRUE(std::isfinite(1 / grid.sigma.front())) << distance;
+  }
 }
 
 TEST(DefaultGrid, HasAScaleWhereAllDistancesAreZero) {

@@ -69,13 +69,16 @@ void CrossValidate(const ChoiceRule& rule, const std::vector<PointSums>& folds,
   }
 }
 
-void Choose(const ChoiceRule& rule, const PointSums& all, const Parameters& own, Tuning* tuning) {
+void Choose(const ChoiceRule& rule, const PointSums& all, const MemoryDescription& description,
+            Tuning* tuning) {
   const std::optional<size_t> point = ChoosePoint(rule, tuning->points, all);
   if (point.has_value()) {
     tuning->chosen = tuning->points[*point].parameters;
   } else {
-    tuning->chosen = own;
+    tuning->chosen = description.parameters;
     tuning->chosen.k = 0;
+    // The base's own probabilities, where the memory leaves the temperature open.
+    if (description.form == ResidualForm::kLogits) tuning->chosen.temperature = 1;
     const bool none_admitted = RankPoints(rule, tuning->points, all.rows).empty();
     tuning->warnings.push_back(
         none_admitted ? Text("No point of the grid keeps FPR below ", rule.fpr_limit,
@@ -141,7 +144,7 @@ Result<Tuning> Tune(const Predictor& predictor, const RowSource& source,
 
   const ChoiceRule rule{description.task, options.objective, options.fpr_limit};
   tuning.points = MakePoints(tuning.grid, all);
-  Choose(rule, all, description.parameters, &tuning);
+  Choose(rule, all, description, &tuning);
   if (options.folds >= 2) CrossValidate(rule, folds, all, &tuning);
   if (description.task == Task::kClassification) {
     RESMEM_ASSIGN_OR_RETURN(const CalibratorChoice calibrator,

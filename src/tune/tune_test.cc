@@ -187,7 +187,20 @@ TEST_F(TuneTest, FallsBackToTheBaseWhereEveryPointHarms) {
     EXPECT_EQ(tuning.chosen_gain.fixed + tuning.chosen_gain.harmed, 0);
     EXPECT_EQ(tuning.chosen_gain.total, queries_.rows);
     EXPECT_TRUE(HasWarning(tuning, "the base alone"));
+    EXPECT_EQ(tuning.chosen.temperature, 1) << "the base's own probabilities";
   }
+}
+
+TEST_F(TuneTest, AFrozenMemoryKeepsItsTemperatureWhenItFallsBackToTheBase) {
+  for (int32_t& label : train_.labels) label = (label + 1) % 6;
+  MemoryDescription description = Describe(train_, kParameters);
+  description.form = ResidualForm::kDense;
+  Build(description);
+  TuneOptions options;
+  options.grid = {{5, 20}, {1}, {}};
+  const Tuning tuning = Run(queries_.view(), options);
+  EXPECT_EQ(tuning.chosen.k, 0);
+  EXPECT_EQ(tuning.chosen.temperature, kParameters.temperature);
 }
 
 TEST_F(TuneTest, RowsMarkedTestAreRefusedWithTheirNumberAndTheFirst) {
