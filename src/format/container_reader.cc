@@ -26,6 +26,15 @@ std::string ShapeText(const SectionShape& shape) {
               ")");
 }
 
+// The hash of the header's bytes as they would be with this version.
+uint64_t HashOfHeader(std::span<const std::byte> header, uint32_t version) {
+  std::vector<std::byte> hashed(header.begin(), header.end());
+  std::memcpy(hashed.data() + offsetof(FileHeader, version), &version, sizeof(version));
+  std::memset(hashed.data() + offsetof(FileHeader, header_hash), 0,
+              sizeof(FileHeader::header_hash));
+  return Hash64(hashed);
+}
+
 // Fields are unsigned 64 bits; as sizes they are only good up to 2^63 - 1.
 int64_t Size(uint64_t field) {
   return field > static_cast<uint64_t>(INT64_MAX) ? -1 : static_cast<int64_t>(field);
@@ -60,6 +69,13 @@ Status ContainerReader::ReadHeader(FileKind kind) {
   }
   // Before anything else: a later version may have another header.
   if (header.version > kFormatVersion) {
+    const int64_t size = header.header_bytes;
+    if (size >= kHeaderBytes && size <= kHeaderBytes + kEntryBytes * kMaxSections &&
+        size <= file_bytes() &&
+        HashOfHeader(bytes.first(header.header_bytes), kFormatVersion) == header.header_hash) {
+      return Corrupt(
+          Text("has format version ", header.version, " where its checksum says ", kFormatVersion));
+    }
     return {ErrorCode::kTooNew,
             Text(path_, ": has format version ", header.version, ", this program reads up to ",
                  kFormatVersion, "; use a newer resmem")};
@@ -78,9 +94,9 @@ Status ContainerReader::ReadHeader(FileKind kind) {
   if (file_bytes() < header_bytes) {
     return Corrupt(Text("holds ", bytes.size(), " bytes where the header needs ", header_bytes));
   }
-  std::vector<std::byte> hashed(bytes.begin(), bytes.begin() + header_bytes);
-  std::memset(hashed.data() + offsetof(FileHeader, header_hash), 0, sizeof(header.header_hash));
-  if (Hash64(hashed) != header.header_hash) return Corrupt("the checksum of the header is wrong");
+  if (HashOfHeader(bytes.first(header.header_bytes), header.version) != header.header_hash) {
+    return Corrupt("the checksum of the header is wrong");
+  }
   header_hash_ = header.header_hash;
   if (header.file_bytes != bytes.size()) {
     return Corrupt(

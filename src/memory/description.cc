@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "support/calibrator_names.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -60,6 +61,10 @@ Status CheckDescription(const MemoryDescription& description) {
   RESMEM_RETURN_IF_ERROR(CheckParameters(description.parameters));
   RESMEM_RETURN_IF_ERROR(
       CheckPositive("calibrator_temperature", description.calibrator_temperature));
+  if (!IsCalibratorName(description.calibrator)) {
+    return Invalid(Text("no calibrator is called \"", description.calibrator, "\"; there are ",
+                        kCalibratorNamesText));
+  }
   if (description.form == ResidualForm::kSparse) {
     RESMEM_RETURN_IF_ERROR(CheckRange("top", description.top, 1, description.outputs));
   }

@@ -9,6 +9,7 @@
 #include "memory/description.h"
 #include "memory/file_names.h"
 #include "memory/json_fields.h"
+#include "support/calibrator_names.h"
 #include "support/checked_math.h"
 #include "support/text.h"
 
@@ -89,6 +90,11 @@ Status ReadDescription(const Json& object, MemoryDescription* description) {
     RESMEM_RETURN_IF_ERROR(inner.status());
   }
   RESMEM_RETURN_IF_ERROR(fields.status());
+  if (!IsCalibratorName(description->calibrator)) {
+    return {ErrorCode::kUnsupported,
+            Text("calibrator is \"", description->calibrator, "\", this program knows only ",
+                 kCalibratorNamesText, "; use a newer resmem")};
+  }
   const Status status = CheckDescription(*description);
   return status.ok() ? status : Corrupt(status.message());
 }

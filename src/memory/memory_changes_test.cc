@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <limits>
 
 #include "fixtures/every_memory.h"
 #include "fixtures/file_bytes.h"
@@ -198,6 +199,16 @@ TEST(UpdateDescription, ReplacesWhatTuningChoosesAndKeepsTheRest) {
   EXPECT_EQ(memory.description().notes.at("trace"), "x");
   EXPECT_EQ(memory.description().fingerprint, description.fingerprint);
   EXPECT_EQ(memory.description().created, created);
+  tuned.calibrator = "isotonic";
+  const Status unknown = UpdateDescription(path, tuned);
+  EXPECT_EQ(unknown.code(), ErrorCode::kInvalidArgument);
+  EXPECT_NE(unknown.message().find("clip, simplex and log-temperature"), std::string::npos);
+  EXPECT_EQ(Open(path).description().calibrator, "simplex");
+  tuned.calibrator = "log-temperature";
+  tuned.calibrator_temperature = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(UpdateDescription(path, tuned).code(), ErrorCode::kInvalidArgument);
+  tuned.calibrator_temperature = 2;
+  ASSERT_TRUE(UpdateDescription(path, tuned).ok());
   tuned.dim = 5;
   EXPECT_EQ(UpdateDescription(path, tuned).code(), ErrorCode::kInvalidArgument);
   EXPECT_EQ(UpdateDescription(folder / "none", description).code(), ErrorCode::kNotFound);

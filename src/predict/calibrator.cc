@@ -1,17 +1,16 @@
 // From raw scores, which sum to 1 but may leave [0, 1], to probabilities.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <vector>
 
 #include "resmem/predictor.h"
+#include "support/calibrator_names.h"
 #include "support/text.h"
 
 namespace resmem {
 namespace {
 
-constexpr std::array<std::string_view, 3> kNames = {"clip", "simplex", "log-temperature"};
 // A class that the memory argues below zero keeps this much before renormalising, so that its
 // logarithm exists.
 constexpr double kFloor = 1e-6;
@@ -60,7 +59,7 @@ void LogTemperature(double temperature, std::span<float> scores) {
 }  // namespace
 
 std::span<const std::string_view> CalibratorNames() {
-  return kNames;
+  return kCalibratorNames;
 }
 
 Status ToProbabilities(std::string_view calibrator, float temperature, std::span<float> scores) {
@@ -81,8 +80,8 @@ Status ToProbabilities(std::string_view calibrator, float temperature, std::span
     }
     LogTemperature(temperature, scores);
   } else {
-    return {ErrorCode::kInvalidArgument, Text("no calibrator is called \"", calibrator,
-                                              "\"; there are clip, simplex and log-temperature")};
+    return {ErrorCode::kInvalidArgument,
+            Text("no calibrator is called \"", calibrator, "\"; there are ", kCalibratorNamesText)};
   }
   return {};
 }

@@ -20,10 +20,6 @@ using fixtures::TemporaryFolder;
 using fixtures::WriteBytes;
 using Json = nlohmann::json;
 
-bool IsRefusal(ErrorCode code) {
-  return code == ErrorCode::kCorrupt || code == ErrorCode::kTooNew;
-}
-
 std::vector<std::string> FilesOf(const std::string& path) {
   return FileSystem::Posix().List(path).value();
 }
@@ -63,12 +59,32 @@ TEST(MemoryCorruption, EveryFlippedByteOfEveryFileIsRefused) {
       bytes[i] = static_cast<char>(bytes[i] ^ (1 << (i % 8)));
       WriteBytes(path + "/" + name, bytes);
       const Status status = ResidualMemory::Open(path).status();
-      ASSERT_TRUE(IsRefusal(status.code())) << name << ", byte " << i;
+      ASSERT_EQ(status.code(), ErrorCode::kCorrupt) << name << ", byte " << i;
       ASSERT_NE(status.message().find(name), std::string::npos) << status.message();
     }
     WriteBytes(path + "/" + name, good);
   }
   EXPECT_TRUE(ResidualMemory::Open(path).ok());
+}
+
+TEST(MemoryCorruption, ADamagedVersionIsCorruptAndALaterOneTooNew) {
+  const TemporaryFolder folder(fixtures::FastParent());
+  const std::string path = folder / "m";
+  WriteWorn(path, SparseInt8());
+  std::string bytes = ReadBytes(path + "/MANIFEST");
+  for (const uint32_t version : {2u, 3u, 257u, 262145u}) {
+    fixtures::HeaderOf(bytes).version = version;
+    WriteBytes(path + "/MANIFEST", bytes);
+    EXPECT_EQ(ResidualMemory::Open(path).status().code(), ErrorCode::kCorrupt) << version;
+  }
+  fixtures::HeaderOf(bytes).version = 2;
+  fixtures::ResealHeader(bytes);
+  WriteBytes(path + "/MANIFEST", bytes);
+  EXPECT_EQ(ResidualMemory::Open(path).status().code(), ErrorCode::kTooNew);
+  // Of a later version not even the form of the header is known.
+  fixtures::HeaderOf(bytes).header_bytes = 0xFFFFFFFF;
+  WriteBytes(path + "/MANIFEST", bytes);
+  EXPECT_EQ(ResidualMemory::Open(path).status().code(), ErrorCode::kTooNew);
 }
 
 TEST(MemoryCorruption, EveryShorterLengthOfEveryFileIsRefused) {
@@ -191,6 +207,7 @@ TEST(MemoryCorruption, EveryLieOfTheManifestIsRefused) {
       {"sigma 0", [](Json& j) { j["sigma"] = 0; }},
       {"sigma too large", [](Json& j) { j["sigma"] = 1e300; }},
       {"temperature below 0", [](Json& j) { j["temperature"] = -1; }},
+      {"calibrator temperature 0", [](Json& j) { j["calibrator_temperature"] = 0; }},
       {"too few class names", [](Json& j) { j["class_names"] = {"a"}; }},
       {"next id below the ids", [](Json& j) { j["next_id"] = 3; }},
       {"next id too large", [](Json& j) { j["next_id"] = ~uint64_t{0}; }},
@@ -231,6 +248,11 @@ TEST(MemoryCorruption, EveryLieOfTheManifestIsRefused) {
   Json metric = good;
   metric["metric"] = "cosine";
   EXPECT_EQ(OpenWithManifest(path, metric.dump()).code(), ErrorCode::kUnsupported);
+  Json calibrator = good;
+  calibrator["calibrator"] = "isotonic";
+  const Status status = OpenWithManifest(path, calibrator.dump());
+  EXPECT_EQ(status.code(), ErrorCode::kUnsupported);
+  EXPECT_NE(status.message().find("isotonic"), std::string::npos) << status.message();
 }
 
 TEST(MemoryCorruption, ShapesOfEveryFormMustAgreeWithTheManifest) {
