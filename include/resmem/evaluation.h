@@ -84,7 +84,8 @@ struct RowResult {
 struct EvaluationOptions {
   std::optional<Parameters> parameters;  // none: the memory's own
   // The rows evaluated are rows of the memory and do not find themselves.  A row is known by its
-  // id, or where the rows have none by its number.
+  // id, or where the rows have none by its number: its label or target and its key must then be
+  // those of the memory's row (kBadData).
   bool leave_one_out = false;
   // Only rows of this role; none: all, with a warning where some are marked train or validation.
   std::optional<Role> only;

@@ -31,7 +31,8 @@ struct TuneOptions {
   Grid grid;  // an empty axis is filled from DefaultGrid(); others are sorted
   Objective objective = Objective::kGain;  // regression: the smallest mean squared error
   double fpr_limit = 0.05;
-  int64_t folds = 0;           // >= 2: also an honest estimate, each fold by the others' choice
+  // 2 .. 1000 and at most the rows: also an honest estimate, each fold by the others' choice.
+  int64_t folds = 0;
   bool leave_one_out = false;  // the rows are those of the memory; see EvaluationOptions
   uint64_t seed = 0;           // of the folds
   // What may be held at once: each row's logits and largest-k neighbors (12 bytes each).

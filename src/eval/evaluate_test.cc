@@ -202,6 +202,47 @@ TEST_F(EvaluateTest, LeaveOneOutRefusesARowThatIsNotInTheMemory) {
       << result.status().message();
 }
 
+TEST_F(EvaluateTest, LeaveOneOutWithoutIdsRefusesForeignRows) {
+  Build();
+  EvaluationOptions options;
+  options.leave_one_out = true;
+  const Status foreign = Evaluate(*predictor_, ReadRows(queries_.view()), options).status();
+  EXPECT_EQ(foreign.code(), ErrorCode::kBadData);
+  EXPECT_NE(foreign.message().find("--ids"), std::string::npos) << foreign.message();
+  Problem other_key = train_;
+  other_key.keys[5 * 37 + 2] += 0.001f;
+  const Status key = Evaluate(*predictor_, ReadRows(other_key.view(), 16), options).status();
+  EXPECT_EQ(key.code(), ErrorCode::kBadData);
+  EXPECT_NE(key.message().find("row 37 is not the memory's row of id 37: value 2 of its key"),
+            std::string::npos)
+      << key.message();
+  Problem other_label = train_;
+  other_label.labels[9] = (other_label.labels[9] + 1) % 6;
+  const Status label = Evaluate(*predictor_, ReadRows(other_label.view()), options).status();
+  EXPECT_EQ(label.code(), ErrorCode::kBadData);
+  EXPECT_NE(label.message().find("row 9 "), std::string::npos) << label.message();
+}
+
+TEST_F(EvaluateTest, LeaveOneOutWithoutIdsKnowsRowsWhoseKeysWereRounded) {
+  EvaluationOptions options;
+  options.leave_one_out = true;
+  train_.keys[0] = 1e-6f;  // subnormal as a half
+  for (const KeyType type : {KeyType::kFloat16, KeyType::kInt8}) {
+    MemoryDescription description = Describe(train_, kParameters);
+    description.key_type = type;
+    const std::string path = folder_ / KeyTypeName(type);
+    Write(path, description, train_.view());
+    const ResidualMemory memory = Open(path);
+    const Status same = Evaluate(Predictor(memory), ReadRows(train_.view()), options).status();
+    EXPECT_TRUE(same.ok()) << KeyTypeName(type) << ": " << same.message();
+    Problem other = train_;
+    other.keys[5 * 20] += 0.2f;
+    EXPECT_EQ(Evaluate(Predictor(memory), ReadRows(other.view()), options).status().code(),
+              ErrorCode::kBadData)
+        << KeyTypeName(type);
+  }
+}
+
 TEST_F(EvaluateTest, ClassesAndSlicesAddUpToTheWhole) {
   Build();
   std::vector<std::string> slices;

@@ -1,5 +1,9 @@
 #include "eval/row_block.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "support/text.h"
 
 namespace resmem {
@@ -59,6 +63,20 @@ void AppendValue(std::span<const T> from, int64_t i, std::vector<T>* to) {
   if (!from.empty()) to->push_back(from[static_cast<size_t>(i)]);
 }
 
+// How far a stored key's value may lie from the one that was given.
+float LargestRounding(KeyType type, float value, float largest_of_key) {
+  switch (type) {
+    case KeyType::kFloat32:
+      return 0;
+    case KeyType::kFloat16:
+      return std::max(std::abs(value) * 0x1p-11f, 0x1p-25f);
+    case KeyType::kInt8:
+      // Half a step, and the rounding of the step itself.
+      return std::max(largest_of_key / 127 * 0.5001f, std::numeric_limits<float>::min() * 127);
+  }
+  return 0;
+}
+
 }  // namespace
 
 Status RowBlock::Load(const ResidualMemory& memory, int64_t begin, const Rows& block,
@@ -106,6 +124,38 @@ void RowBlock::Gather(const Rows& block, Role only) {
   rows_.slices = slices_;
 }
 
+Status RowBlock::CheckSelf(const ResidualMemory& memory, int64_t i, int64_t row) {
+  const MemoryDescription& description = memory.description();
+  const auto refuse = [&](const std::string& difference) {
+    return Status(
+        ErrorCode::kBadData,
+        Text("row ", number(i), " is not the memory's row of id ", number(i), ": ", difference,
+             "; without ids leave-one-out takes a row's number as its id: give the ids "
+             "that were memorized (--ids), or drop --leave-one-out for other rows"));
+  };
+  if (description.task == Task::kClassification) {
+    const int32_t label = rows_.labels[static_cast<size_t>(i)];
+    if (label != memory.label(row)) {
+      return refuse(Text("its label is ", label, ", the memory's is ", memory.label(row)));
+    }
+  } else if (!std::ranges::equal(rows_.targets.row_span(i), memory.target(row))) {
+    return refuse("their targets differ");
+  }
+  const std::span<const float> key = rows_.keys.row_span(i);
+  stored_key_.resize(key.size());
+  memory.DecodeKey(row, stored_key_);
+  float largest = 0;
+  for (const float value : key) largest = std::max(largest, std::abs(value));
+  for (size_t d = 0; d < key.size(); ++d) {
+    const float allowed = LargestRounding(description.key_type, key[d], largest);
+    if (!(std::abs(key[d] - stored_key_[d]) <= allowed)) {
+      return refuse(
+          Text("value ", d, " of its key is ", key[d], ", the memory's is ", stored_key_[d]));
+    }
+  }
+  return {};
+}
+
 Status RowBlock::FindSelf(const ResidualMemory& memory) {
   for (int64_t i = 0; i < rows_.count(); ++i) {
     const uint64_t id =
@@ -117,6 +167,7 @@ Status RowBlock::FindSelf(const ResidualMemory& memory) {
                    ", which is not in the memory; leave-one-out "
                    "is for the rows that were memorised, known by their ids")};
     }
+    if (rows_.ids.empty()) RESMEM_RETURN_IF_ERROR(CheckSelf(memory, i, *row));
     exclude_.push_back(*row);
   }
   return {};

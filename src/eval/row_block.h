@@ -16,7 +16,8 @@ namespace resmem {
 class RowBlock {
  public:
   // `begin`: number of the block's first row in its source.  Without `only` nothing is copied.
-  // Errors: kBadData (shapes, no labels, a label outside the classes), kNotFound (an id).
+  // Errors: kBadData (shapes, no labels, a label outside the classes; in leave-one-out without ids
+  // a row that is not the memory's), kNotFound (an id).
   Status Load(const ResidualMemory& memory, int64_t begin, const Rows& block,
               std::optional<Role> only, bool leave_one_out);
 
@@ -30,6 +31,8 @@ class RowBlock {
  private:
   void Gather(const Rows& block, Role only);
   Status FindSelf(const ResidualMemory& memory);
+  // Row i, known by its number only, must be the memory's row: same answer, same key as stored.
+  Status CheckSelf(const ResidualMemory& memory, int64_t i, int64_t row);
 
   int64_t begin_ = 0;
   Rows rows_;
@@ -40,6 +43,7 @@ class RowBlock {
   std::vector<uint64_t> ids_;
   std::vector<Role> roles_;
   std::vector<std::string> slices_;
+  std::vector<float> stored_key_;  // scratch of CheckSelf()
 };
 
 }  // namespace resmem

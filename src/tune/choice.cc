@@ -2,14 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace resmem {
 namespace {
 
+// An error that overflowed is worse than any other, and all such are equal.
+double MeritOfLoss(double loss) {
+  return std::isfinite(loss) ? -loss : -std::numeric_limits<double>::infinity();
+}
+
 // Larger is better.
 double Merit(const ChoiceRule& rule, const TuningPoint& point) {
-  if (rule.task == Task::kRegression) return -point.loss;
+  if (rule.task == Task::kRegression) return MeritOfLoss(point.loss);
   return static_cast<double>(rule.objective == Objective::kGain ? point.fixed - point.harmed
                                                                 : point.fixed);
 }
@@ -68,9 +74,10 @@ std::optional<size_t> ChoosePoint(const ChoiceRule& rule, const std::vector<Tuni
   const std::vector<size_t> order = RankPoints(rule, points, sums.rows);
   if (order.empty()) return std::nullopt;
   const TuningPoint& best = points[order[0]];
-  const double base_merit = rule.task == Task::kRegression
-                                ? -sums.base_squared_error / static_cast<double>(sums.rows)
-                                : 0;
+  const double base_merit =
+      rule.task == Task::kRegression
+          ? MeritOfLoss(sums.base_squared_error / static_cast<double>(sums.rows))
+          : 0;
   if (Merit(rule, best) <= base_merit) return std::nullopt;
   return order[0];
 }

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace resmem {
 namespace {
 
@@ -80,27 +82,48 @@ TEST(MakePoints, RunsThroughKFastestThenSigmaThenTemperature) {
   EXPECT_EQ(points[2].loss, 0.5);
 }
 
-TEST(PointSums, WhatIsAddedAndTakenAwayLeavesNoTrace) {
+TEST(RankPoints, LossesThatAreNotFiniteComeLastInAFixedOrder) {
+  const ChoiceRule rule{Task::kRegression, Objective::kGain, 0.05};
+  std::vector<TuningPoint> points;
+  for (int64_t k = 1; k <= 40; ++k) points.push_back(Point(k, 1, 1, 0, 0));
+  for (size_t i = 0; i < points.size(); ++i) {
+    points[i].loss = i % 3 == 0   ? std::nan("")
+                     : i % 3 == 1 ? HUGE_VAL
+                                  : 50.0 - static_cast<double>(i);
+  }
+  const std::vector<size_t> order = RankPoints(rule, points, 10);
+  EXPECT_EQ(order[0], 38u);
+  EXPECT_EQ(order[12], 2u);
+  EXPECT_EQ(order[13], 0u);  // from here by k
+  EXPECT_EQ(order[14], 1u);
+  EXPECT_EQ(order.back(), 39u);
+  for (TuningPoint& point : points) point.loss = std::nan("");
+  EXPECT_EQ(ChoosePoint(rule, points, Sums(10)), std::nullopt);
+}
+
+TEST(SumsOfOthers, AnOutlierLeavesNoTraceInTheSumsWithoutIt) {
   const Grid grid = {{1}, {1}, {1}};
-  PointSums a, b;
-  a.Resize(grid);
-  b.Resize(grid);
-  b.fixed[0] = 3;
-  b.harmed[0] = 2;
-  b.base_right[0] = 7;
-  b.squared_error[0] = 0.5;
-  b.base_squared_error = 4;
-  b.rows = 11;
-  a.Add(b);
-  EXPECT_EQ(a.fixed[0], 3);
-  EXPECT_EQ(a.rows, 11);
-  a.Subtract(b);
-  EXPECT_EQ(a.fixed[0], 0);
-  EXPECT_EQ(a.harmed[0], 0);
-  EXPECT_EQ(a.base_right[0], 0);
-  EXPECT_EQ(a.squared_error[0], 0);
-  EXPECT_EQ(a.base_squared_error, 0);
-  EXPECT_EQ(a.rows, 0);
+  std::vector<PointSums> folds(3);
+  for (size_t i = 0; i < folds.size(); ++i) {
+    folds[i].Resize(grid);
+    folds[i].fixed[0] = 3 + static_cast<int64_t>(i);
+    folds[i].harmed[0] = 2;
+    folds[i].base_right[0] = 7;
+    folds[i].squared_error[0] = i == 1 ? 1e300 : 0.5;
+    folds[i].base_squared_error = i == 1 ? HUGE_VAL : 4;
+    folds[i].rows = 11;
+  }
+  const std::vector<PointSums> others = SumsOfOthers(grid, folds);
+  ASSERT_EQ(others.size(), 3u);
+  EXPECT_EQ(others[0].fixed[0], 9);
+  EXPECT_EQ(others[1].fixed[0], 8);
+  EXPECT_EQ(others[2].fixed[0], 7);
+  EXPECT_EQ(others[1].harmed[0], 4);
+  EXPECT_EQ(others[1].base_right[0], 14);
+  EXPECT_EQ(others[1].rows, 22);
+  EXPECT_EQ(others[1].squared_error[0], 1);
+  EXPECT_EQ(others[1].base_squared_error, 8);
+  EXPECT_EQ(others[0].base_squared_error, HUGE_VAL);
 }
 
 }  // namespace

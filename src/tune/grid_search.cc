@@ -10,16 +10,14 @@
 namespace resmem {
 namespace {
 
-// Rows that one thread takes at a time.  Squared errors are summed piece by piece in order.
-constexpr int64_t kPieceRows = 64;
+// Rows whose results at every (sigma, k) are held at once, before they are added up in order; after
+// each wave the caller may stop the work.  Of one thread: kPieceRows at a time.
+constexpr int64_t kWaveRows = 512, kWaveValues = int64_t{1} << 22;
+constexpr int64_t kPieceRows = 8;
 
 template <typename T>
 void AddAll(const std::vector<T>& from, std::vector<T>* to) {
   for (size_t i = 0; i < from.size(); ++i) (*to)[i] += from[i];
-}
-template <typename T>
-void SubtractAll(const std::vector<T>& from, std::vector<T>* to) {
-  for (size_t i = 0; i < from.size(); ++i) (*to)[i] -= from[i];
 }
 
 // One thread's work on a row.
@@ -33,34 +31,32 @@ class RowScorer {
         base_(static_cast<size_t>(GridWalk::Stride(outputs_)),
               -std::numeric_limits<float>::infinity()) {}
 
-  void Classify(const ValidationBlock& block, int64_t q, size_t t, std::vector<PointSums>* folds) {
+  // Is the base right?  changed[s, j]: 1 where ResMem is not as right as the base, else 0.
+  bool Classify(const ValidationBlock& block, int64_t q, size_t t, uint8_t* changed) {
     const auto i = static_cast<size_t>(q);
     const float temperature = grid_.temperature[t];
     Softmax(block.logits().row(q), outputs_, temperature, base_.data());
     const int64_t label = block.labels[i];
     const bool base_right = ArgMax(base_.data(), outputs_) == label;
-    PointSums& sums = (*folds)[static_cast<size_t>(block.folds[i])];
-    sums.base_right[t] += base_right ? 1 : 0;
-    std::vector<int64_t>& changed = base_right ? sums.harmed : sums.fixed;
     const auto columns = static_cast<int64_t>(base_.size());
     walk_.Walk(block.neighbors.rows_of(q), block.neighbors.distances_of(q), temperature,
                [&](size_t s, size_t j, const float* sum, float scale) {
                  const bool right = ArgMaxOfSum(base_.data(), sum, scale, columns) == label;
-                 if (right != base_right) ++changed[PointIndex(grid_, t, s, j)];
+                 changed[PointIndex(grid_, 0, s, j)] = right != base_right ? 1 : 0;
                });
+    return base_right;
   }
 
-  void Regress(const ValidationBlock& block, int64_t q, std::vector<PointSums>* folds) {
+  // The base's squared error; errors[s, j]: ResMem's.
+  double Regress(const ValidationBlock& block, int64_t q, double* errors) {
     const auto i = static_cast<size_t>(q);
     const float* base = block.logits().row(q);
     const float* target = &block.target_values[i * static_cast<size_t>(outputs_)];
-    PointSums& sums = (*folds)[static_cast<size_t>(block.folds[i])];
-    sums.base_squared_error += SquaredError(base, target, nullptr, 0);
     walk_.Walk(block.neighbors.rows_of(q), block.neighbors.distances_of(q), grid_.temperature[0],
                [&](size_t s, size_t j, const float* sum, float scale) {
-                 sums.squared_error[PointIndex(grid_, 0, s, j)] +=
-                     SquaredError(base, target, sum, scale);
+                 errors[PointIndex(grid_, 0, s, j)] = SquaredError(base, target, sum, scale);
                });
+    return SquaredError(base, target, nullptr, 0);
   }
 
  private:
@@ -79,6 +75,68 @@ class RowScorer {
   GridWalk walk_;
   const int64_t outputs_;
   std::vector<float> base_;
+};
+
+// The rows of one wave at one temperature: scored by all threads, added up by one.
+class Wave {
+ public:
+  Wave(const ResidualMemory& memory, const ResidualTable& table, const Grid& grid, int threads)
+      : classify_(memory.description().task == Task::kClassification),
+        threads_(threads),
+        points_(grid.sigma.size() * grid.k.size()),
+        most_rows_(std::clamp<int64_t>(kWaveValues / static_cast<int64_t>(points_), 1, kWaveRows)),
+        scorers_(static_cast<size_t>(threads), RowScorer(memory, table, grid)) {
+    const auto rows = static_cast<size_t>(most_rows_);
+    base_right_.resize(classify_ ? rows : 0);
+    changed_.resize(classify_ ? rows * points_ : 0);
+    base_errors_.resize(classify_ ? 0 : rows);
+    errors_.resize(classify_ ? 0 : rows * points_);
+  }
+
+  int64_t most_rows() const { return most_rows_; }
+
+  void Score(const ValidationBlock& block, int64_t first, int64_t count, size_t t) {
+    ParallelFor(threads_, count, kPieceRows, [&](int64_t begin, int64_t end, int worker) {
+      RowScorer& scorer = scorers_[static_cast<size_t>(worker)];
+      for (int64_t q = begin; q < end; ++q) {
+        const auto i = static_cast<size_t>(q);
+        if (classify_) {
+          base_right_[i] = scorer.Classify(block, first + q, t, &changed_[i * points_]) ? 1 : 0;
+        } else {
+          base_errors_[i] = scorer.Regress(block, first + q, &errors_[i * points_]);
+        }
+      }
+    });
+  }
+
+  void AddTo(const ValidationBlock& block, int64_t first, int64_t count, size_t t,
+             std::vector<PointSums>* folds) const {
+    for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+      PointSums& sums = (*folds)[static_cast<size_t>(block.folds[static_cast<size_t>(first) + i])];
+      if (classify_) {
+        sums.base_right[t] += base_right_[i];
+        AddRow(&changed_[i * points_],
+               (base_right_[i] != 0 ? sums.harmed : sums.fixed).data() + t * points_);
+      } else {
+        sums.base_squared_error += base_errors_[i];
+        AddRow(&errors_[i * points_], sums.squared_error.data() + t * points_);
+      }
+    }
+  }
+
+ private:
+  template <typename From, typename To>
+  void AddRow(const From* from, To* to) const {
+    for (size_t point = 0; point < points_; ++point) to[point] += from[point];
+  }
+
+  const bool classify_;
+  const int threads_;
+  const size_t points_;  // of one temperature
+  const int64_t most_rows_;
+  std::vector<RowScorer> scorers_;
+  std::vector<uint8_t> base_right_, changed_;  // rows; rows x points
+  std::vector<double> base_errors_, errors_;   // the same in regression
 };
 
 }  // namespace
@@ -100,24 +158,29 @@ void PointSums::Add(const PointSums& other) {
   rows += other.rows;
 }
 
-void PointSums::Subtract(const PointSums& other) {
-  SubtractAll(other.fixed, &fixed);
-  SubtractAll(other.harmed, &harmed);
-  SubtractAll(other.base_right, &base_right);
-  SubtractAll(other.squared_error, &squared_error);
-  base_squared_error -= other.base_squared_error;
-  rows -= other.rows;
+std::vector<PointSums> SumsOfOthers(const Grid& grid, const std::vector<PointSums>& folds) {
+  std::vector<PointSums> others(folds.size());
+  PointSums after, before;
+  after.Resize(grid);
+  before.Resize(grid);
+  for (size_t fold = folds.size(); fold-- > 0;) {
+    others[fold] = after;
+    after.Add(folds[fold]);
+  }
+  for (size_t fold = 0; fold < folds.size(); ++fold) {
+    others[fold].Add(before);
+    before.Add(folds[fold]);
+  }
+  return others;
 }
 
 Result<std::vector<PointSums>> SearchGrid(const ResidualMemory& memory, const ValidationRows& rows,
                                           const Grid& grid, const TuneOptions& options) {
-  const bool classify = memory.description().task == Task::kClassification;
   const int threads = ResolveThreads(options.threads);
   ResidualTable table(memory, rows, GridWalk::Stride(memory.description().outputs));
-  std::vector<RowScorer> scorers(static_cast<size_t>(threads), RowScorer(memory, table, grid));
-  std::vector<PointSums> none(static_cast<size_t>(std::max<int64_t>(options.folds, 1)));
-  for (PointSums& fold : none) fold.Resize(grid);
-  std::vector<PointSums> result = none;
+  Wave wave(memory, table, grid, threads);
+  std::vector<PointSums> result(static_cast<size_t>(std::max<int64_t>(options.folds, 1)));
+  for (PointSums& fold : result) fold.Resize(grid);
   for (const ValidationBlock& block : rows.blocks) {
     for (const int32_t fold : block.folds) ++result[static_cast<size_t>(fold)].rows;
   }
@@ -126,25 +189,12 @@ Result<std::vector<PointSums>> SearchGrid(const ResidualMemory& memory, const Va
   for (size_t t = 0; t < grid.temperature.size(); ++t) {
     table.SetTemperature(grid.temperature[t], threads);
     for (const ValidationBlock& block : rows.blocks) {
-      // Counts are integers: one sum a thread.  Errors round: one sum a piece, added in order.
-      const int64_t pieces = (block.count() + kPieceRows - 1) / kPieceRows;
-      std::vector<std::vector<PointSums>> parts(static_cast<size_t>(classify ? threads : pieces),
-                                                none);
-      ParallelFor(threads, block.count(), kPieceRows, [&](int64_t begin, int64_t end, int worker) {
-        RowScorer& scorer = scorers[static_cast<size_t>(worker)];
-        for (int64_t q = begin; q < end; ++q) {
-          if (classify) {
-            scorer.Classify(block, q, t, &parts[static_cast<size_t>(worker)]);
-          } else {
-            scorer.Regress(block, q, &parts[static_cast<size_t>(begin / kPieceRows)]);
-          }
-        }
-      });
-      for (const std::vector<PointSums>& part : parts) {
-        for (size_t fold = 0; fold < part.size(); ++fold) result[fold].Add(part[fold]);
-      }
-      done += block.count();
-      if (options.progress != nullptr) {
+      for (int64_t first = 0; first < block.count(); first += wave.most_rows()) {
+        const int64_t count = std::min(wave.most_rows(), block.count() - first);
+        wave.Score(block, first, count, t);
+        wave.AddTo(block, first, count, t, &result);
+        done += count;
+        if (options.progress == nullptr) continue;
         options.progress->Report("grid", done, total);
         if (options.progress->Cancelled()) {
           return Status(ErrorCode::kCancelled, "stopped while tuning");

@@ -19,8 +19,11 @@ struct PointSums {
 
   void Resize(const Grid& grid);
   void Add(const PointSums& other);
-  void Subtract(const PointSums& other);
 };
+
+// Of each fold the sums over all others, added up and not taken away: a difference would keep only
+// the rounding of an outlier.
+std::vector<PointSums> SumsOfOthers(const Grid& grid, const std::vector<PointSums>& folds);
 
 // The position of a point in Tuning::points.
 inline size_t PointIndex(const Grid& grid, size_t t, size_t s, size_t j) {

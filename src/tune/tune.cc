@@ -5,6 +5,7 @@
 
 #include "eval/warnings.h"
 #include "resmem/tuner.h"
+#include "support/checked_math.h"
 #include "support/guard.h"
 #include "support/text.h"
 #include "tune/calibrator_choice.h"
@@ -16,19 +17,38 @@
 namespace resmem {
 namespace {
 
+constexpr int64_t kMostFolds = 1000;
+
+// The sums over each fold and over its others, and the points.
+Status CheckSize(const ResidualMemory& memory, const TuneOptions& options) {
+  const Grid grid = FillGrid(memory.description(), options.grid, 1, memory.rows());
+  const int64_t copies = 2 * std::max<int64_t>(options.folds, 1) + 4;
+  std::optional<int64_t> bytes = copies * static_cast<int64_t>(sizeof(TuningPoint));
+  for (const size_t size : {grid.k.size(), grid.sigma.size(), grid.temperature.size()}) {
+    if (bytes.has_value()) bytes = CheckedMultiply(*bytes, static_cast<int64_t>(size));
+  }
+  if (bytes.has_value() && *bytes <= options.memory_limit) return {};
+  return {
+      ErrorCode::kResourceExhausted,
+      Text("a grid of ", grid.k.size(), " x ", grid.sigma.size(), " x ", grid.temperature.size(),
+           " points with ", options.folds, " folds does not fit the limit of ",
+           options.memory_limit >> 20, " MB; give a smaller grid, fewer folds or a higher limit")};
+}
+
 Status CheckOptions(const ResidualMemory& memory, const TuneOptions& options) {
   if (memory.rows() == 0) {
     return {ErrorCode::kInvalidArgument, "the memory is empty: there is nothing to tune"};
   }
-  if (options.folds < 0 || options.folds == 1) {
+  if (options.folds < 0 || options.folds == 1 || options.folds > kMostFolds) {
     return {ErrorCode::kInvalidArgument,
-            Text("folds is ", options.folds, "; give 0 for none, or at least 2")};
+            Text("folds is ", options.folds, "; give 0 for none, or 2 .. ", kMostFolds)};
   }
   if (!(options.fpr_limit > 0 && options.fpr_limit <= 1)) {
     return {ErrorCode::kInvalidArgument,
             Text("the limit on FPR is ", options.fpr_limit, "; it must lie above 0 and up to 1")};
   }
-  return CheckGrid(memory.description(), options.grid);
+  RESMEM_RETURN_IF_ERROR(CheckGrid(memory.description(), options.grid));
+  return CheckSize(memory, options);
 }
 
 // The counts of a choice on other rows than it was made on, or on the same.
@@ -51,10 +71,11 @@ void CrossValidate(const ChoiceRule& rule, const std::vector<PointSums>& folds,
                    const PointSums& all, Tuning* tuning) {
   int64_t fixed = 0, harmed = 0, both_right = 0, both_wrong = 0;
   double error = 0;
-  for (const PointSums& fold : folds) {
-    PointSums others = all;
-    others.Subtract(fold);
-    const std::optional<size_t> point = ChoosePoint(rule, MakePoints(tuning->grid, others), others);
+  const std::vector<PointSums> others = SumsOfOthers(tuning->grid, folds);
+  for (size_t i = 0; i < folds.size(); ++i) {
+    const PointSums& fold = folds[i];
+    const std::optional<size_t> point =
+        ChoosePoint(rule, MakePoints(tuning->grid, others[i]), others[i]);
     const PairedGain gain = GainOf(tuning->grid, fold, point);
     fixed += gain.fixed;
     harmed += gain.harmed;

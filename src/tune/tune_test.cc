@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -239,6 +240,39 @@ TEST_F(TuneTest, OfASplitOnlyValidationRowsAreUsed) {
   ExpectPointsEqualEvaluations(tuning, validation.view(), false, 1);
 }
 
+TEST_F(TuneTest, RowsBeforeTheFirstValidationRowCostNothing) {
+  Build();
+  std::vector<Role> roles(static_cast<size_t>(queries_.rows), Role::kTrain);
+  std::fill(roles.end() - 20, roles.end(), Role::kValidation);
+  Rows rows = queries_.view();
+  rows.roles = roles;
+  TuneOptions options = SmallGrid();
+  // Room for the grid's sums and for the 20 rows, not for 50.
+  options.memory_limit = 20 * (4 * 6 + 12 * 40 + 8);
+  EXPECT_EQ(Run(rows, options, 50).rows, 20);
+}
+
+// Asks to stop at the first word from the grid.
+class StopInGrid : public Progress {
+ public:
+  void Report(std::string_view stage, int64_t done, int64_t) override {
+    if (stage == "grid" && first_done == 0) first_done = done;
+  }
+  bool Cancelled() const override { return first_done > 0; }
+  int64_t first_done = 0;
+};
+
+TEST_F(TuneTest, StopsWithinABlockOfRows) {
+  Build();
+  queries_ = MakeProblem(1500, 5, 6, 2);
+  StopInGrid progress;
+  TuneOptions options = SmallGrid();
+  options.progress = &progress;
+  EXPECT_EQ(Tune(*predictor_, ReadRows(queries_.view()), options).status().code(),
+            ErrorCode::kCancelled);
+  EXPECT_LE(progress.first_done, 512);
+}
+
 TEST_F(TuneTest, FoldsGiveAnHonestEstimateOverAllRows) {
   Build();
   TuneOptions options = SmallGrid();
@@ -309,12 +343,25 @@ TEST_F(TuneTest, WarnsThatRowsFindThemselves) {
 
 TEST_F(TuneTest, RefusesWhatCannotBeTuned) {
   Build();
-  const RowSource rows = ReadRows(queries_.view());
+  const Problem few = queries_;
+  const RowSource rows = ReadRows(few.view());
   TuneOptions options;
   options.folds = 1;
   EXPECT_EQ(Tune(*predictor_, rows, options).status().code(), ErrorCode::kInvalidArgument);
   options.folds = 121;
   EXPECT_EQ(Tune(*predictor_, rows, options).status().code(), ErrorCode::kInvalidArgument);
+  queries_ = MakeProblem(1200, 5, 6, 2);
+  options.folds = 1001;
+  options.grid = {{3}, {1}, {1}};
+  EXPECT_EQ(Tune(*predictor_, ReadRows(queries_.view()), options).status().code(),
+            ErrorCode::kInvalidArgument);
+  options.folds = 1000;
+  EXPECT_TRUE(Tune(*predictor_, ReadRows(queries_.view()), options).ok());
+  options = {};
+  options.folds = 1000;
+  options.memory_limit = 100 << 20;  // 8,000 points
+  EXPECT_EQ(Tune(*predictor_, ReadRows(queries_.view()), options).status().code(),
+            ErrorCode::kResourceExhausted);
   options = {};
   options.fpr_limit = 0;
   EXPECT_EQ(Tune(*predictor_, rows, options).status().code(), ErrorCode::kInvalidArgument);

@@ -18,16 +18,33 @@ class Collector {
   Collector(const Predictor& predictor, const TuneOptions& options, int64_t largest_k)
       : predictor_(predictor), options_(options), largest_k_(largest_k) {}
 
-  Status Add(int64_t begin, const Rows& rows, int64_t total) {
-    CountRoles(begin, rows);
-    // A first row marked validation tells that there is a split: what came before is no part of it.
-    if (split_exists() && !collected_split_) {
-      collected_ = ValidationRows();
-      bytes_ = 0;
-      collected_split_ = true;
+  // Which rows may be used is known only when all roles are: the first of two passes, without any
+  // search.
+  Status CountRoles(const RowSource& source) {
+    return source.Read([&](int64_t begin, const Rows& rows) {
+      CountRoles(begin, rows);
+      const bool stop = options_.progress != nullptr && options_.progress->Cancelled();
+      return stop ? Status(ErrorCode::kCancelled, "stopped while tuning") : Status();
+    });
+  }
+
+  Status CheckRoles(int64_t total) const {
+    if (!split_exists() && test_rows_ > 0) {
+      return {ErrorCode::kInvalidArgument,
+              Text(test_rows_, " rows are marked test, the first is row ", first_test_row_,
+                   "; a choice made on them would spoil the test: tune on validation rows")};
     }
-    const bool refused = !split_exists() && test_rows_ > 0;  // unless a split follows
-    if (!refused) RESMEM_RETURN_IF_ERROR(Collect(begin, rows));
+    const int64_t usable = split_exists() ? validation_rows_ : total;
+    if (usable == 0) return {ErrorCode::kBadData, "there are no rows to tune on"};
+    if (options_.folds > usable) {
+      return {ErrorCode::kInvalidArgument, Text(options_.folds, " folds were asked for, but there ",
+                                                "are ", usable, " rows; give at most as many")};
+    }
+    return {};
+  }
+
+  Status Add(int64_t begin, const Rows& rows, int64_t total) {
+    RESMEM_RETURN_IF_ERROR(Collect(begin, rows));
     if (options_.progress != nullptr) {
       options_.progress->Report("search", begin + rows.count(), total);
       if (options_.progress->Cancelled()) return {ErrorCode::kCancelled, "stopped while tuning"};
@@ -35,20 +52,7 @@ class Collector {
     return {};
   }
 
-  Result<ValidationRows> Finish() && {
-    if (!split_exists() && test_rows_ > 0) {
-      return Status(ErrorCode::kInvalidArgument,
-                    Text(test_rows_, " rows are marked test, the first is row ", first_test_row_,
-                         "; a choice made on them would spoil the test: tune on validation rows"));
-    }
-    if (collected_.rows == 0) {
-      return Status(ErrorCode::kBadData, "there are no rows to tune on");
-    }
-    if (options_.folds > collected_.rows) {
-      return Status(
-          ErrorCode::kInvalidArgument,
-          Text(options_.folds, " folds were asked for, but there are ", collected_.rows, " rows"));
-    }
+  ValidationRows Finish() && {
     SetFolds();
     SetTypicalDistance();
     return std::move(collected_);
@@ -149,7 +153,6 @@ class Collector {
   const TuneOptions& options_;
   const int64_t largest_k_;
   int64_t validation_rows_ = 0, test_rows_ = 0, first_test_row_ = -1;
-  bool collected_split_ = false;
   int64_t bytes_ = 0;
   RowBlock selected_;
   ValidationRows collected_;
@@ -160,6 +163,8 @@ class Collector {
 Result<ValidationRows> CollectValidationRows(const Predictor& predictor, const RowSource& source,
                                              const TuneOptions& options, int64_t largest_k) {
   Collector collector(predictor, options, largest_k);
+  RESMEM_RETURN_IF_ERROR(collector.CountRoles(source));
+  RESMEM_RETURN_IF_ERROR(collector.CheckRoles(source.rows()));
   RESMEM_RETURN_IF_ERROR(source.Read(
       [&](int64_t begin, const Rows& rows) { return collector.Add(begin, rows, source.rows()); }));
   return std::move(collector).Finish();
