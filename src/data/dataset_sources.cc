@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "data/formats.h"
+#include "data/formats/formats.h"
 #include "support/text.h"
 
 namespace resmem {

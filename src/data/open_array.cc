@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "data/array_storage.h"
-#include "data/formats.h"
+#include "data/formats/formats.h"
 #include "data/memory_guard.h"
 #include "resmem/array.h"
 #include "support/text.h"

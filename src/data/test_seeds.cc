@@ -4,8 +4,8 @@
 #include <cstring>
 #include <memory>
 
-#include "data/formats.h"
-#include "data/npy.h"
+#include "data/formats/formats.h"
+#include "data/formats/npy.h"
 
 namespace resmem {
 namespace {

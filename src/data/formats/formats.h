@@ -1,0 +1,21 @@
+// Which reader a file belongs to.
+#ifndef RESMEM_DATA_FORMATS_FORMATS_H_
+#define RESMEM_DATA_FORMATS_FORMATS_H_
+
+#include <string>
+
+#include "data/array_storage.h"
+
+namespace resmem {
+
+// By magic bytes, then by the extension of `name`.  kUnsupported where neither is known.
+Result<FileContent> ReadAnyFormat(const std::string& name, SharedBytes bytes);
+
+Result<FileContent> ReadFile(const std::string& path);
+
+// Bare values, of the shape and type given.
+Result<FileContent> ReadRaw(const ArraySource& source);
+
+}  // namespace resmem
+
+#endif  // RESMEM_DATA_FORMATS_FORMATS_H_

@@ -1,0 +1,83 @@
+#include "data/formats/npz.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "data/endian.h"
+#include "data/formats/inflate.h"
+#include "data/formats/npy.h"
+#include "data/formats/zip.h"
+#include "support/text.h"
+
+namespace resmem {
+namespace {
+
+constexpr std::string_view kSuffix = ".npy";
+
+ByteSpan Stored(const FileBytes& file, const ZipEntry& entry) {
+  return file.bytes().subspan(static_cast<size_t>(entry.offset), static_cast<size_t>(entry.stored));
+}
+
+Result<Layout> MemberLayout(const std::string& name, const FileBytes& file, const ZipEntry& entry) {
+  RESMEM_RETURN_IF_ERROR(entry.unreadable);
+  const auto limit = static_cast<size_t>(std::min(entry.size, kMaxNpyPrefix));
+  if (!entry.deflated) return ParseNpy(name, Stored(file, entry).first(limit), entry.size);
+  RESMEM_ASSIGN_OR_RETURN(const std::vector<std::byte> prefix,
+                          InflatePrefix(name, Stored(file, entry), Wrapper::kNone, limit));
+  return ParseNpy(name, prefix, entry.size);
+}
+
+Result<SharedBytes> InflateMember(const std::string& name, const FileBytes& file,
+                                  const ZipEntry& entry) {
+  RESMEM_ASSIGN_OR_RETURN(SharedBytes bytes,
+                          Inflate(name, Stored(file, entry), Wrapper::kNone, entry.size));
+  const auto crc =
+      crc32_z(0, reinterpret_cast<const Bytef*>(bytes->bytes().data()), bytes->bytes().size());
+  if (crc != entry.crc) {
+    return Status(ErrorCode::kBadData,
+                  Text(name, ": the content does not match its checksum; export the file again"));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+bool LooksLikeZip(ByteSpan bytes) {
+  if (bytes.size() < 4) return false;
+  const auto signature = Load<uint32_t>(bytes.data());
+  return signature == 0x04034b50 || signature == 0x06054b50;  // with entries, without
+}
+
+Result<FileContent> ReadNpz(const std::string& name, const SharedBytes& bytes) {
+  RESMEM_ASSIGN_OR_RETURN(const std::vector<ZipEntry> entries,
+                          ReadZipDirectory(name, bytes->bytes()));
+  FileContent content;
+  for (const ZipEntry& entry : entries) {
+    if (!entry.name.ends_with(kSuffix)) continue;
+    const std::string member = entry.name.substr(0, entry.name.size() - kSuffix.size());
+    const std::string place = Text(name, ":", member);
+    Result<Layout> layout = MemberLayout(place, *bytes, entry);
+    if (!layout.ok() && layout.status().code() != ErrorCode::kUnsupported) return layout.status();
+    if (!layout.ok()) {
+      content.members.push_back(UnreadableMember(member, layout.status()));
+    } else if (entry.deflated) {
+      Member found = {{member, layout->type, layout->shape}, {}, {}};
+      found.open = [place, bytes, entry,
+                    layout = std::move(layout).value()]() -> Result<StoragePointer> {
+        auto storage = std::make_unique<Array::Storage>();
+        RESMEM_ASSIGN_OR_RETURN(storage->bytes, InflateMember(place, *bytes, entry));
+        storage->layout = layout;
+        return storage;
+      };
+      content.members.push_back(std::move(found));
+    } else {
+      layout->offset += entry.offset;
+      content.members.push_back(MemberInPlace(member, bytes, std::move(layout).value()));
+    }
+  }
+  return content;
+}
+
+}  // namespace resmem
