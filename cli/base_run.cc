@@ -9,6 +9,7 @@
 #include "console/table.h"
 #include "inputs/dataset_options.h"
 #include "inputs/labelled_inputs.h"
+#include "outputs/output_paths.h"
 #include "resmem/array.h"
 #include "resmem/base_model.h"
 #include "resmem/dataset.h"
@@ -77,6 +78,13 @@ Status BaseRun::Write(const BaseModel& model, const LabelledInputs& inputs,
 
 Result<ExitCode> BaseRun::Run(Console&) {
   RESMEM_ASSIGN_OR_RETURN(const BaseModel model, BaseModel::Load(model_));
+  std::vector<std::string> read = inputs_.Paths();
+  read.push_back(model_);
+  std::vector<OutputPath> written;
+  for (const char* name : {"keys.npy", "logits.npy", "labels.npy", "split.npy"}) {
+    written.push_back({"-o", output_ + "/" + name});
+  }
+  RESMEM_RETURN_IF_ERROR(CheckOutputPaths(written, read));
   RESMEM_ASSIGN_OR_RETURN(const LabelledInputs inputs, inputs_.Load());
   std::vector<float> logits;
   RESMEM_RETURN_IF_ERROR(Write(model, inputs, &logits));

@@ -9,11 +9,14 @@
 #include "console/table.h"
 #include "inputs/dataset_options.h"
 #include "inputs/labelled_inputs.h"
+#include "outputs/output_paths.h"
 #include "resmem/array.h"
 #include "resmem/base_model.h"
 
 namespace resmem::cli {
 namespace {
+
+constexpr int64_t kMostFolds = 1000;
 
 class BaseTrain : public Command {
  public:
@@ -70,6 +73,11 @@ void BaseTrain::Declare(CommandLine& line) {
 }
 
 Status BaseTrain::CheckOptions() const {
+  if (folds_ > kMostFolds) {
+    return Status(ErrorCode::kInvalidArgument, "--folds " + Count(folds_) +
+                                                   ": each trains a model; give " +
+                                                   Count(kMostFolds) + " or fewer");
+  }
   if ((folds_ != 0) == !out_of_fold_.empty()) return {};
   return Status(ErrorCode::kInvalidArgument,
                 "--folds K and --out-of-fold-logits FILE.npy belong together; give both");
@@ -85,6 +93,8 @@ Result<double> BaseTrain::CrossFit(const LabelledInputs& inputs, int64_t classes
 
 Result<ExitCode> BaseTrain::Run(Console& console) {
   RESMEM_RETURN_IF_ERROR(CheckOptions());
+  RESMEM_RETURN_IF_ERROR(
+      CheckOutputPaths({{"-o", output_}, {"--out-of-fold-logits", out_of_fold_}}, inputs_.Paths()));
   RESMEM_ASSIGN_OR_RETURN(const LabelledInputs inputs, inputs_.Load());
   const int64_t classes =
       classes_.value_or(int64_t{*std::max_element(inputs.labels.begin(), inputs.labels.end())} + 1);

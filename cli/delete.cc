@@ -1,4 +1,5 @@
 // resmem delete: rows out of a memory, by id.
+#include <algorithm>
 #include <fstream>
 
 #include "command.h"
@@ -28,6 +29,8 @@ class Delete : public Command {
       return Status(ErrorCode::kInvalidArgument, "give either --ids LIST or --ids-file FILE");
     }
     if (!ids_file_.empty()) RESMEM_RETURN_IF_ERROR(ReadIdsFile());
+    std::sort(ids_.begin(), ids_.end());
+    ids_.erase(std::unique(ids_.begin(), ids_.end()), ids_.end());
     RESMEM_RETURN_IF_ERROR(DeleteRows(memory_path_, ids_));
     RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                             ResidualMemory::Open(memory_path_, {.verify_blocks = false}));

@@ -98,6 +98,12 @@ std::string Examples::Text(const std::vector<resmem::Example>& examples,
 
 Result<ExitCode> Examples::Run(Console& console) {
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(memory_path_));
+  std::vector<std::string> inputs = data_.Paths();
+  inputs.push_back(memory_path_);
+  for (const std::string& pictures : {images_, memory_images_}) {
+    if (!pictures.empty()) inputs.push_back(FilePart(pictures));
+  }
+  RESMEM_RETURN_IF_ERROR(output_.CheckPaths(inputs));
   const MemoryDescription& description = memory.description();
   if (description.task != Task::kClassification) {
     return Status(ErrorCode::kUnsupported, memory_path_ +

@@ -1,5 +1,6 @@
 // resmem: finds the command, parses its line, runs it, and turns its Status into an exit code.
 #include <csignal>
+#include <exception>
 #include <new>
 #include <string>
 #include <vector>
@@ -118,6 +119,9 @@ int Main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     console.Error("out of memory; free some, or work on fewer rows at a time");
     return static_cast<int>(ExitCode::kOutOfResources);
+  } catch (const std::exception& exception) {
+    console.Error(std::string("a fault of resmem itself: ") + exception.what());
+    return static_cast<int>(ExitCode::kFailure);
   }
 }
 

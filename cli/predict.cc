@@ -11,6 +11,7 @@
 #include "inputs/model_options.h"
 #include "inputs/parameter_options.h"
 #include "outputs/npy_stream.h"
+#include "outputs/output_paths.h"
 #include "outputs/prediction_lines.h"
 #include "resmem/predictor.h"
 
@@ -166,6 +167,9 @@ Result<ExitCode> Predict::Run(Console& console) {
   RESMEM_ASSIGN_OR_RETURN(const Dataset dataset, data_.Open(description.task));
   RESMEM_RETURN_IF_ERROR(CheckShapes(memory_path_, description, dataset));
   RESMEM_RETURN_IF_ERROR(model_.Check(memory_path_, memory, dataset, console));
+  std::vector<std::string> inputs = data_.Paths();
+  inputs.push_back(memory_path_);
+  RESMEM_RETURN_IF_ERROR(CheckOutputPaths({{"-o", output_}, {"--scores", scores_}}, inputs));
   const Predictor predictor(memory);
   const int threads = options_.threads;
   options_ = predictor.DefaultOptions();

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "command.h"
+#include "outputs/output_paths.h"
 
 namespace resmem::cli {
 namespace {
@@ -46,6 +47,9 @@ class Report : public Command {
   }
 
   Result<ExitCode> Run(Console& console) override {
+    std::vector<std::string> inputs = more_;
+    inputs.push_back(results_);
+    RESMEM_RETURN_IF_ERROR(CheckOutputPaths({{"-o", output_}}, inputs));
     RESMEM_ASSIGN_OR_RETURN(std::string document, ReadDocument(results_));
     if (!more_.empty()) {
       std::vector<std::string> documents = {std::move(document)};

@@ -7,6 +7,7 @@
 #include "console/output.h"
 #include "inputs/memory_options.h"
 #include "inputs/simulation_options.h"
+#include "outputs/output_paths.h"
 #include "resmem/report.h"
 #include "resmem/simulation.h"
 
@@ -91,6 +92,8 @@ std::string TheoryCommand::Page(const SimulationResult& result, const RunInfo& r
 
 Result<ExitCode> TheoryCommand::Run(Console& console) {
   RESMEM_ASSIGN_OR_RETURN(SimulationOptions options, choice_.Options());
+  RESMEM_RETURN_IF_ERROR(CheckOutputPaths(
+      {{"--csv", csv_}, {"--plot", plot_}, {"--markdown", markdown_}, {"--report", report_}}, {}));
   RESMEM_ASSIGN_OR_RETURN(OutputFile csv, OutputFile::Open(csv_));
   RESMEM_ASSIGN_OR_RETURN(OutputFile plot, OutputFile::Open(plot_));
   RESMEM_ASSIGN_OR_RETURN(OutputFile markdown, OutputFile::Open(markdown_));

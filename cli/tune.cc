@@ -100,6 +100,9 @@ std::string TuneCommand::Text(const Tuning& tuning) const {
 
 Result<ExitCode> TuneCommand::Run(Console& console) {
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(memory_path_));
+  std::vector<std::string> inputs = data_.Paths();
+  inputs.push_back(memory_path_);
+  RESMEM_RETURN_IF_ERROR(output_.CheckPaths(inputs));
   const MemoryDescription& description = memory.description();
   std::optional<Dataset> dataset;
   if (data_.given() || !options_.leave_one_out) {

@@ -31,14 +31,15 @@ Result<std::vector<int64_t>> ParseShape(std::string_view text) {
   return shape;
 }
 
-std::string WithoutMember(const std::string& path) {
+}  // namespace
+
+std::string FilePart(const std::string& text) {
+  const std::string path = text.substr(0, std::min(text.find(",shape="), text.find(",dtype=")));
   struct stat present {};
   const size_t colon = path.rfind(':');
   if (colon == std::string::npos || stat(path.c_str(), &present) == 0) return path;
   return path.substr(0, colon);
 }
-
-}  // namespace
 
 Result<ArraySource> ParseArraySource(const std::string& text) {
   constexpr std::string_view kShape = ",shape=", kType = ",dtype=";
@@ -149,7 +150,7 @@ std::vector<std::string> DatasetOptions::Paths() const {
   for (const std::string* text :
        {&data_, &keys_, &logits_, &labels_, &targets_, &ids_, &sources_, &split_, &slices_}) {
     if (text->empty()) continue;
-    const std::string path = WithoutMember(text->substr(0, text->find(",shape=")));
+    const std::string path = FilePart(*text);
     bool repeated = false;
     for (const std::string& other : paths) repeated |= other == path;
     if (!repeated) paths.push_back(path);
@@ -158,8 +159,16 @@ std::vector<std::string> DatasetOptions::Paths() const {
 }
 
 void DeclareThreads(CommandLine& line, int* threads) {
-  line.Value("--threads", threads, "N", "threads at work; the answer does not depend on it")
-      .Default("all processors");
+  Option& option =
+      line.Value("--threads", threads, "N", "threads at work; the answer does not depend on it");
+  option.Default("all processors");
+  option.set = [threads](std::string_view text) {
+    RESMEM_RETURN_IF_ERROR(ParseValue(text, threads));
+    constexpr int kMostThreads = 1024;
+    if (*threads >= 1 && *threads <= kMostThreads) return Status();
+    return Usage("'" + std::string(text) + "' is not from 1 to " + std::to_string(kMostThreads) +
+                 "; leave it out to use all processors");
+  };
 }
 
 }  // namespace resmem::cli

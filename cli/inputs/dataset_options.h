@@ -38,6 +38,9 @@ class DatasetOptions {
 // "file", "file:member", or of a headerless file "file,shape=-1x64,dtype=float32".
 Result<ArraySource> ParseArraySource(const std::string& text);
 
+// The path of such a text, without member and shape.
+std::string FilePart(const std::string& text);
+
 // --threads, the same words everywhere.
 void DeclareThreads(CommandLine& line, int* threads);
 

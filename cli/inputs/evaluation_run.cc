@@ -25,6 +25,10 @@ void EvaluationRun::DeclareModelAndOutput(CommandLine& line) {
 
 Result<Evaluation> EvaluationRun::Run(Console& console) {
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(memory_path_));
+  std::vector<std::string> inputs = data_.Paths();
+  inputs.push_back(memory_path_);
+  if (!coarse_file_.empty()) inputs.push_back(FilePart(coarse_file_));
+  RESMEM_RETURN_IF_ERROR(output_.CheckPaths(inputs));
   const MemoryDescription& description = memory.description();
   RESMEM_ASSIGN_OR_RETURN(options_.parameters, parameters_.Apply(description.parameters));
   std::optional<Dataset> dataset;

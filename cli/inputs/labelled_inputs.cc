@@ -61,6 +61,12 @@ void LabelledInputsOptions::Declare(CommandLine& line, bool labels_required) {
       .Default("all");
 }
 
+std::vector<std::string> LabelledInputsOptions::Paths() const {
+  std::vector<std::string> paths = {FilePart(inputs_)};
+  if (!labels_.empty()) paths.push_back(FilePart(labels_));
+  return paths;
+}
+
 Result<LabelledInputs> LabelledInputsOptions::Load() const {
   RESMEM_ASSIGN_OR_RETURN(const ArraySource source, ParseArraySource(inputs_));
   RESMEM_ASSIGN_OR_RETURN(const Array array, OpenArray(source));

@@ -24,6 +24,7 @@ struct LabelledInputs {
 class LabelledInputsOptions {
  public:
   void Declare(CommandLine& line, bool labels_required);
+  std::vector<std::string> Paths() const;  // files, without members
   // Reads the rows asked for.  Labels are whole numbers from 0.
   Result<LabelledInputs> Load() const;
 

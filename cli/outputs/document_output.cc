@@ -1,6 +1,7 @@
 #include "outputs/document_output.h"
 
 #include "console/output.h"
+#include "outputs/output_paths.h"
 #include "resmem/report.h"
 
 namespace resmem::cli {
@@ -10,6 +11,10 @@ void DocumentOutput::Declare(CommandLine& line) {
   line.Flag("--json", &json_, "one JSON document on stdout instead of the text (docs/json.md)");
   line.Value("--save", &save_, "FILE", "keep the JSON document, for resmem report").File();
   line.Value("--report", &report_, "FILE", "write one HTML page").File();
+}
+
+Status DocumentOutput::CheckPaths(const std::vector<std::string>& inputs) const {
+  return CheckOutputPaths({{"--save", save_}, {"--report", report_}}, inputs);
 }
 
 Status DocumentOutput::Write(const std::string& document, Console& console) const {

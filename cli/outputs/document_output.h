@@ -3,6 +3,7 @@
 #define RESMEM_CLI_OUTPUTS_DOCUMENT_OUTPUT_H_
 
 #include <string>
+#include <vector>
 
 #include "console/command_line.h"
 #include "console/console.h"
@@ -17,6 +18,8 @@ class DocumentOutput {
   bool wanted() const { return json_ || !save_.empty() || !report_.empty(); }
   // It takes the place of the text for people.
   bool on_stdout() const { return json_; }
+  // kInvalidArgument where a file to be written is one of the `inputs`.
+  Status CheckPaths(const std::vector<std::string>& inputs) const;
   Status Write(const std::string& document, Console& console) const;
 
  private:
