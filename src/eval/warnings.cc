@@ -84,7 +84,7 @@ std::vector<std::string> EvaluationWarnings(const ResidualMemory& memory,
     warnings.push_back(Text(evaluation.rows_at_distance_zero, " of ", evaluation.rows,
                             " rows have their own key in the memory: they were memorised or are "
                             "copies, and the result is too good; evaluate other rows, or use "
-                            "leave-one-out."));
+                            "--leave-one-out."));
   }
   if (train_rows > 0 && !evaluation.leave_one_out) {
     warnings.push_back(Text(train_rows, " of ", evaluation.rows,

@@ -97,7 +97,8 @@ Status FolderChange::CheckNothingElseIsThere(Start start) const {
     }
     if (start == Start::kNewOrReplace) return {};
     return {ErrorCode::kInvalidArgument,
-            Text(folder_, ": holds a memory already; choose another name, or ask to overwrite it")};
+            Text(folder_,
+                 ": holds a memory already; choose another name, or overwrite it (--overwrite)")};
   }
   for (const std::string& name : names) {
     if (IsOurName(name)) continue;

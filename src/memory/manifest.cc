@@ -36,6 +36,10 @@ Result<Manifest> ReadManifest(FileSystem& files, const std::string& folder) {
   auto reader = ContainerReader::Open(files, path, FileKind::kManifest);
   if (!reader.ok()) {
     if (reader.status().code() != ErrorCode::kNotFound) return reader.status();
+    if (files.Exists(folder) && !files.IsDirectory(folder)) {
+      return Status(ErrorCode::kNotFound,
+                    Text(folder, ": is a file; a memory is a folder, made by: resmem memorize"));
+    }
     return Status(ErrorCode::kNotFound,
                   Text(folder, ": no memory here, it has no file ", kManifestName,
                        "; check the path, or create one with: resmem memorize"));

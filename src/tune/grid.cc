@@ -127,8 +127,9 @@ std::string EdgeWarning(const Grid& grid, const Parameters& chosen, int64_t memo
   add_float("sigma", grid.sigma, chosen.sigma);
   add_float("T", grid.temperature, chosen.temperature);
   if (axes.empty()) return "";
-  return Text("The chosen point lies on the edge of the grid (", axes,
-              "); a wider grid may hold a better one.");
+  return Text(
+      "The chosen point lies on the edge of the grid (", axes,
+      "); a wider grid may hold a better one (--grid-k, --grid-sigma, --grid-temperature).");
 }
 
 }  // namespace resmem
