@@ -1,13 +1,11 @@
 #include "resmem/base_model.h"
 
-#include <algorithm>
-#include <new>
 #include <numeric>
 
 #include "models/model_file.h"
 #include "models/network.h"
 #include "models/trainer.h"
-#include "support/parallel.h"
+#include "support/guard.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -17,11 +15,6 @@ std::vector<int64_t> AllRows(int64_t count) {
   std::vector<int64_t> rows(static_cast<size_t>(count));
   std::iota(rows.begin(), rows.end(), 0);
   return rows;
-}
-
-Status OutOfMemory() {
-  return Status(ErrorCode::kResourceExhausted,
-                "base model: not enough memory; use fewer hidden units or a smaller batch");
 }
 
 }  // namespace
@@ -41,8 +34,8 @@ Result<BaseModel> BaseModel::Train(MatrixView inputs, std::span<const int32_t> l
   RESMEM_ASSIGN_OR_RETURN(Network network, TrainNetwork(inputs, labels, classes,
                                                         AllRows(inputs.rows), options, "training"));
   return BaseModel(std::make_unique<Impl>(Impl{std::move(network)}));
-} catch (const std::bad_alloc&) {
-  return OutOfMemory();
+} catch (...) {
+  return CaughtException("train the model");
 }
 
 int64_t BaseModel::inputs() const {
@@ -81,19 +74,21 @@ Status BaseModel::Run(MatrixView inputs, int threads, std::span<float> keys,
   RESMEM_RETURN_IF_ERROR(CheckInputsFinite(inputs, threads));
   RunNetwork(network, inputs, AllRows(inputs.rows), threads, keys, logits);
   return Status();
-} catch (const std::bad_alloc&) {
-  return OutOfMemory();
+} catch (...) {
+  return CaughtException("run the model");
 }
 
-Status BaseModel::Save(const std::string& path) const {
+Status BaseModel::Save(const std::string& path) const try {
   return SaveNetwork(impl_->network, path);
+} catch (...) {
+  return CaughtException("save the model");
 }
 
 Result<BaseModel> BaseModel::Load(const std::string& path) try {
   RESMEM_ASSIGN_OR_RETURN(Network network, LoadNetwork(path));
   return BaseModel(std::make_unique<Impl>(Impl{std::move(network)}));
-} catch (const std::bad_alloc&) {
-  return OutOfMemory();
+} catch (...) {
+  return CaughtException("load the model");
 }
 
 }  // namespace resmem

@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <new>
 #include <numeric>
 
 #include "models/trainer.h"
 #include "resmem/base_model.h"
+#include "support/guard.h"
 #include "support/random.h"
 #include "support/text.h"
 
@@ -51,8 +51,8 @@ Status OutOfFoldLogits(MatrixView inputs, std::span<const int32_t> labels, int64
     RunNetwork(network, inputs, unseen, options.threads, {}, logits);
   }
   return Status();
-} catch (const std::bad_alloc&) {
-  return Status(ErrorCode::kResourceExhausted, "out-of-fold logits: not enough memory");
+} catch (...) {
+  return CaughtException("train a model without each fold");
 }
 
 }  // namespace resmem
