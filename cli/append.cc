@@ -18,18 +18,24 @@ class Append : public Command {
                "memory already is refused, and then nothing is added.");
     DeclareMemory(line, &memory_path_);
     data_.Declare(line, DatasetUse::kStore);
+    line.Value("--out-of-fold-logits", &out_of_fold_logits_, "FILE",
+               "in place of --logits, for a memory that was made of such: each row's from a model "
+               "that was trained without it")
+        .File();
     roles_.Declare(line, Role::kTrain);
     model_.Declare(line, /*check=*/true);
     line.AddExample("this week's labels", "resmem append my.resmem --data week47.npz");
   }
 
   Result<ExitCode> Run(Console& console) override {
+    RESMEM_RETURN_IF_ERROR(data_.ReplaceLogits(out_of_fold_logits_));
     MemoryDescription description;
     std::optional<Dataset> dataset;
     {  // the memory must not stay open while it is written
       RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                               ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
       description = memory.description();
+      RESMEM_RETURN_IF_ERROR(CheckCrossFitting(description.cross_fitted));
       RESMEM_ASSIGN_OR_RETURN(dataset, data_.Open(description.task));
       RESMEM_RETURN_IF_ERROR(CheckShapes(memory_path_, description, *dataset));
       RESMEM_RETURN_IF_ERROR(model_.Check(memory_path_, memory, *dataset, console));
@@ -52,7 +58,16 @@ class Append : public Command {
   }
 
  private:
-  std::string memory_path_;
+  Status CheckCrossFitting(bool cross_fitted) const {
+    if (cross_fitted != out_of_fold_logits_.empty()) return {};
+    return Status(
+        ErrorCode::kInvalidArgument,
+        memory_path_ + (cross_fitted ? " holds out-of-fold logits; give --out-of-fold-logits FILE, "
+                                       "from models that were trained without these rows"
+                                     : " does not hold out-of-fold logits; give --logits FILE"));
+  }
+
+  std::string memory_path_, out_of_fold_logits_;
   DatasetOptions data_;
   RoleOptions roles_;
   ModelOptions model_;

@@ -34,6 +34,8 @@ class Eval : public Command {
 
   Result<ExitCode> Run(Console& console) override {
     run_.set_coarse_file(coarse_);
+    if (per_class_) run_.set_for_classes_only("--per-class");
+    if (!coarse_.empty()) run_.set_for_classes_only("--coarse");
     RESMEM_ASSIGN_OR_RETURN(const Evaluation evaluation, run_.Run(console));
     if (!run_.json()) RESMEM_RETURN_IF_ERROR(PrintResult(Text(evaluation)));
     const bool worse = evaluation.regression.has_value()

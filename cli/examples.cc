@@ -114,7 +114,8 @@ Result<ExitCode> Examples::Run(Console& console) {
   RESMEM_RETURN_IF_ERROR(CheckShapes(memory_path_, description, dataset));
   RESMEM_RETURN_IF_ERROR(model_.Check(memory_path_, memory, dataset, console));
   RESMEM_ASSIGN_OR_RETURN(options_.only, roles_.Choose(dataset, console));
-  RESMEM_ASSIGN_OR_RETURN(options_.parameters, parameters_.Apply(description.parameters));
+  RESMEM_ASSIGN_OR_RETURN(options_.parameters,
+                          parameters_.Apply(description.parameters, description.task));
   options_.progress = console.progress();
   const Predictor predictor(memory);
   RESMEM_ASSIGN_OR_RETURN(std::vector<resmem::Example> examples,

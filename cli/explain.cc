@@ -18,8 +18,9 @@ class ExplainCommand : public Command {
   void Declare(CommandLine& line) override {
     line.About("one prediction as an exact sum over its neighbors",
                "The base's share plus each neighbor's contribution gives the score. Shown for the "
-               "winning class and the runner-up; --json has every class. The flip set is the "
-               "fewest neighbors, strongest first, without whom the answer would differ.");
+               "winning class and the runner-up; --json has every class. The flip set is a "
+               "greedy set of neighbors, strongest first, without whom, and with the others "
+               "reweighted, the answer would differ.");
     DeclareMemory(line, &memory_path_);
     data_.Declare(line, DatasetUse::kPredict);
     line.Value("--row", &row_, "N", "which row of the input, from 0").Required();
@@ -51,7 +52,8 @@ class ExplainCommand : public Command {
     const Predictor predictor(memory);
     PredictOptions options = predictor.DefaultOptions();
     options.threads = threads_;
-    RESMEM_ASSIGN_OR_RETURN(options.parameters, parameters_.Apply(description.parameters));
+    RESMEM_ASSIGN_OR_RETURN(options.parameters,
+                            parameters_.Apply(description.parameters, description.task));
     RESMEM_ASSIGN_OR_RETURN(const int64_t exclude, ExcludedRow(memory));
     RESMEM_ASSIGN_OR_RETURN(const Explanation explanation,
                             Explain(predictor, block.view.keys.row_span(0),

@@ -5,6 +5,7 @@
 #include "console/output.h"
 #include "inputs/class_names.h"
 #include "inputs/dataset_options.h"
+#include "inputs/logits_check.h"
 #include "inputs/memory_options.h"
 #include "inputs/model_options.h"
 #include "inputs/parameter_options.h"
@@ -110,7 +111,7 @@ Result<MemoryDescription> Memorize::Describe(const Dataset& dataset, bool has_so
   description.half_residuals = half_residuals_;
   description.cross_fitted = !out_of_fold_logits_.empty();
   description.has_sources = has_sources;
-  RESMEM_ASSIGN_OR_RETURN(description.parameters, parameters_.Apply(Parameters()));
+  RESMEM_ASSIGN_OR_RETURN(description.parameters, parameters_.Apply(Parameters(), task_));
   if (description.parameters.k == 0) {
     return Status(ErrorCode::kInvalidArgument,
                   "--k 0: a memory that consults no neighbor is of no use; give 1 or more");
@@ -124,7 +125,7 @@ Result<MemoryDescription> Memorize::Describe(const Dataset& dataset, bool has_so
 }
 
 Result<ExitCode> Memorize::Run(Console& console) {
-  if (!out_of_fold_logits_.empty()) data_.ReplaceLogits(out_of_fold_logits_);
+  RESMEM_RETURN_IF_ERROR(data_.ReplaceLogits(out_of_fold_logits_));
   RESMEM_ASSIGN_OR_RETURN(const Dataset dataset, data_.Open(task_));
   RESMEM_ASSIGN_OR_RETURN(const std::optional<Role> role, roles_.Choose(dataset, console));
   RESMEM_ASSIGN_OR_RETURN(const RowSource rows, SelectRows(dataset, role));
@@ -133,17 +134,25 @@ Result<ExitCode> Memorize::Run(Console& console) {
   RESMEM_ASSIGN_OR_RETURN(
       MemoryWriter writer,
       MemoryWriter::Create(output_, description, rows.rows(), {.overwrite = overwrite_}));
-  RESMEM_RETURN_IF_ERROR(WriteRows(rows, &writer, console));
+  LogitsCheck check;
+  const bool classification = task_ == Task::kClassification;
+  RESMEM_RETURN_IF_ERROR(WriteRows(classification ? check.Watch(rows) : rows, &writer, console));
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                           ResidualMemory::Open(output_, {.verify_blocks = false}));
   WarnIfNothingToAdd(memory, console);
+  if (classification) check.Warn(console);
   if (json_) {
     RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, data_.Paths()));
     RESMEM_RETURN_IF_ERROR(
         PrintResult(MemoryJson(DescribeMemory(output_, memory), FinishedRun(run, console)) + "\n"));
     return ExitCode::kOk;
   }
-  RESMEM_RETURN_IF_ERROR(PrintResult(MemoryTable(output_, memory).Text()));
+  Table table = MemoryTable(output_, memory);
+  if (classification) {
+    table.AddRow({"base", "right on " + Percent(check.accuracy()) + " of these rows" +
+                              (description.cross_fitted ? ", out of fold" : "")});
+  }
+  RESMEM_RETURN_IF_ERROR(PrintResult(table.Text()));
   console.Note("next: resmem tune " + output_ + " --data VALIDATION");
   return ExitCode::kOk;
 }

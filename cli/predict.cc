@@ -66,7 +66,8 @@ void Predict::Declare(CommandLine& line) {
       "of the lines: CSV with a header, or JSON lines");
   line.Value("--top", &top_, "N", "also the N most probable classes").Default("off");
   line.Value("--scores", &scores_, "FILE.npy",
-             "also all raw scores, rows x outputs as float32: they sum to 1 but may leave 0 to 1")
+             "also write all raw scores as .npy, rows x outputs of float32: they sum to 1 but may "
+             "leave 0 to 1")
       .File();
   Option& calibrator =
       line.Value("--calibrator", &calibrator_, "WORD", "how scores become probabilities");
@@ -174,7 +175,8 @@ Result<ExitCode> Predict::Run(Console& console) {
   const int threads = options_.threads;
   options_ = predictor.DefaultOptions();
   options_.threads = threads;
-  RESMEM_ASSIGN_OR_RETURN(options_.parameters, parameters_.Apply(description.parameters));
+  RESMEM_ASSIGN_OR_RETURN(options_.parameters,
+                          parameters_.Apply(description.parameters, description.task));
 
   RESMEM_ASSIGN_OR_RETURN(Output out, Output::Open(output_));
   std::optional<NpyStream> scores_file;

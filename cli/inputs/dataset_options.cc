@@ -76,9 +76,11 @@ void DatasetOptions::Declare(CommandLine& line, DatasetUse use) {
     line.Value("--labels", &labels_, "FILE", "class number of each row, from 0").File();
     line.Value("--targets", &targets_, "FILE", "regression: true values, rows x outputs").File();
   }
+  const char* default_ids =
+      line.command() == "append" ? "go on after the memory's largest" : "the row's number";
   line.Value("--ids", &ids_, "FILE", "a whole number for each row")
       .File()
-      .Default(use == DatasetUse::kPredict ? "" : "the row's number");
+      .Default(use == DatasetUse::kPredict ? "" : default_ids);
   if (use == DatasetUse::kStore) {
     line.Value("--sources", &sources_, "FILE", "text for each row: where it came from").File();
   }
@@ -143,6 +145,15 @@ Result<Dataset> DatasetOptions::Open(Task task) const {
                                            : "the input has no targets; give --targets FILE");
   }
   return dataset;
+}
+
+Status DatasetOptions::ReplaceLogits(const std::string& out_of_fold) {
+  if (out_of_fold.empty()) return {};
+  if (!logits_.empty()) {
+    return Usage("--logits and --out-of-fold-logits exclude each other; give one of them");
+  }
+  logits_ = out_of_fold;
+  return {};
 }
 
 std::vector<std::string> DatasetOptions::Paths() const {

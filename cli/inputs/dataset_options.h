@@ -23,8 +23,8 @@ class DatasetOptions {
   // Files and folders, without members: for the run's manifest.
   std::vector<std::string> Paths() const;
 
-  // Takes the place of --logits.
-  void ReplaceLogits(const std::string& text) { logits_ = text; }
+  // What --out-of-fold-logits gave, if anything, takes the place of --logits.
+  Status ReplaceLogits(const std::string& out_of_fold);
 
  private:
   Result<DatasetSources> Sources() const;

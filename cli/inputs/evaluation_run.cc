@@ -30,7 +30,12 @@ Result<Evaluation> EvaluationRun::Run(Console& console) {
   if (!coarse_file_.empty()) inputs.push_back(FilePart(coarse_file_));
   RESMEM_RETURN_IF_ERROR(output_.CheckPaths(inputs));
   const MemoryDescription& description = memory.description();
-  RESMEM_ASSIGN_OR_RETURN(options_.parameters, parameters_.Apply(description.parameters));
+  if (description.task == Task::kRegression && !for_classes_only_.empty()) {
+    return Status(ErrorCode::kInvalidArgument,
+                  for_classes_only_ + ": " + memory_path_ + " is a regression and has no classes");
+  }
+  RESMEM_ASSIGN_OR_RETURN(options_.parameters,
+                          parameters_.Apply(description.parameters, description.task));
   std::optional<Dataset> dataset;
   if (data_.given() || !options_.leave_one_out) {
     RESMEM_ASSIGN_OR_RETURN(dataset, data_.Open(description.task));

@@ -24,6 +24,8 @@ class EvaluationRun {
   void DeclareModelAndOutput(CommandLine& line);
 
   EvaluationOptions& options() { return options_; }
+  // An option that was given and that a regression cannot follow.
+  void set_for_classes_only(const std::string& option) { for_classes_only_ = option; }
   void set_coarse_file(const std::string& file) { coarse_file_ = file; }
 
   // Evaluates; warnings go to the console, the report to its file, JSON to standard output.
@@ -31,7 +33,7 @@ class EvaluationRun {
   bool json() const { return output_.on_stdout(); }
 
  private:
-  std::string memory_path_, coarse_file_;
+  std::string memory_path_, for_classes_only_, coarse_file_;
   DatasetOptions data_;
   RoleOptions roles_;
   ModelOptions model_;

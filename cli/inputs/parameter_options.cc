@@ -21,7 +21,11 @@ void ParameterOptions::Declare(CommandLine& line, const std::string& default_tex
       .Default(text(own.temperature));
 }
 
-Result<Parameters> ParameterOptions::Apply(Parameters parameters) const {
+Result<Parameters> ParameterOptions::Apply(Parameters parameters, Task task) const {
+  if (task == Task::kRegression && temperature_.has_value()) {
+    return Status(ErrorCode::kInvalidArgument,
+                  "--temperature: a regression has no softmax and no T; leave it out");
+  }
   parameters.k = k_.value_or(parameters.k);
   parameters.sigma = sigma_.value_or(parameters.sigma);
   parameters.temperature = temperature_.value_or(parameters.temperature);

@@ -14,8 +14,8 @@ class ParameterOptions {
  public:
   // `default_text`: where a value that is not given comes from; empty: the library's own.
   void Declare(CommandLine& line, const std::string& default_text);
-  // `parameters` with what was given in its place, checked.
-  Result<Parameters> Apply(Parameters parameters) const;
+  // `parameters` with what was given in its place, checked.  A regression has no T.
+  Result<Parameters> Apply(Parameters parameters, Task task) const;
 
  private:
   std::optional<int64_t> k_;

@@ -18,7 +18,7 @@ std::string MethodTitle(const MethodResult& result, bool best_lambda) {
       return "k-NN";
     case Method::kKnnLm:
       return std::string(best_lambda ? "kNN-LM, best lambda " : "kNN-LM, lambda ") +
-             ShortNumber(result.lambda);
+             ShortNumber(result.lambda) + (best_lambda ? " (chosen on these rows)" : "");
     case Method::kResMem:
       return "ResMem";
   }

@@ -86,10 +86,18 @@ std::string ExplanationText(const Explanation& explanation, const MemoryDescript
   }
   text += "flip set       " +
           Counted(static_cast<int64_t>(explanation.flip_set.size()), "neighbor") + ":";
-  for (const int64_t line : explanation.flip_set) {
-    text += " " + std::to_string(explanation.lines[static_cast<size_t>(line)].id);
+  constexpr size_t kShownIds = 10;
+  const size_t ids = std::min(kShownIds, explanation.flip_set.size());
+  for (size_t i = 0; i < ids; ++i) {
+    const auto line = static_cast<size_t>(explanation.flip_set[i]);
+    text += " " + std::to_string(explanation.lines[line].id);
   }
-  return text + " (by id; without them the answer differs)\n";
+  if (ids < explanation.flip_set.size()) {
+    text += " and " + std::to_string(explanation.flip_set.size() - ids) + " more";
+  }
+  return text +
+         " (by id; a greedy set: without them, and with the others reweighted, the answer "
+         "differs)\n";
 }
 
 }  // namespace resmem::cli

@@ -50,7 +50,7 @@ Table MemoryTable(const std::string& path, const ResidualMemory& memory) {
   if (classification) table.AddRow({"calibrator", description.calibrator});
   table.AddRow({"cross-fitted", description.cross_fitted ? "yes: out-of-fold logits" : "no"});
   table.AddRow({"fingerprint", description.fingerprint.empty()
-                                   ? "none: arrays of any model are accepted"
+                                   ? "none: arrays are checked by the last layer, where possible"
                                    : FingerprintText(description.fingerprint)});
   table.AddRow(
       {"on disk", Bytes(memory.bytes_on_disk()) + " in " + Counted(memory.segments(), "segment")});
