@@ -384,15 +384,6 @@ TEST_F(EvaluateTest, TwoClassesAreAtChanceAtHalfAndNotAtThreeQuarters) {
   EXPECT_TRUE(HasWarning(Run(two.view()), "guessing"));
 }
 
-TEST_F(EvaluateTest, ACalibratorThatDoesNotExistIsAnErrorAndNotRawScores) {
-  MemoryDescription description = Describe(train_, kParameters);
-  description.calibrator = "platt";
-  Build(description, train_.view());
-  const Status status = Evaluate(*predictor_, ReadRows(queries_.view())).status();
-  EXPECT_EQ(status.code(), ErrorCode::kInvalidArgument);
-  EXPECT_NE(status.message().find("platt"), std::string::npos) << status.message();
-}
-
 TEST_F(EvaluateTest, RefusesRowsThatCannotBeJudged) {
   Build();
   Rows rows = queries_.view();
