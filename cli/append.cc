@@ -6,6 +6,7 @@
 #include "inputs/memory_options.h"
 #include "inputs/model_options.h"
 #include "inputs/selected_rows.h"
+#include "outputs/memory_output.h"
 
 namespace resmem::cli {
 namespace {
@@ -24,6 +25,7 @@ class Append : public Command {
         .File();
     roles_.Declare(line, Role::kTrain);
     model_.Declare(line, /*check=*/true);
+    output_.Declare(line);
     line.AddExample("this week's labels", "resmem append my.resmem --data week47.npz");
   }
 
@@ -52,8 +54,10 @@ class Append : public Command {
     RESMEM_RETURN_IF_ERROR(WriteRows(rows, &writer, console));
     RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                             ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
-    RESMEM_RETURN_IF_ERROR(PrintResult("added " + Counted(rows.rows(), "row") + "; " +
-                                       memory_path_ + " holds " + Count(memory.rows()) + "\n"));
+    RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, data_.Paths(),
+                                         "added " + Counted(rows.rows(), "row") + "; " +
+                                             memory_path_ + " holds " + Count(memory.rows()) + "\n",
+                                         console));
     return ExitCode::kOk;
   }
 
@@ -71,6 +75,7 @@ class Append : public Command {
   DatasetOptions data_;
   RoleOptions roles_;
   ModelOptions model_;
+  MemoryOutput output_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "console/format.h"
 #include "console/output.h"
 #include "inputs/memory_options.h"
+#include "outputs/memory_output.h"
 
 namespace resmem::cli {
 namespace {
@@ -18,6 +19,7 @@ class Compact : public Command {
     line.Flag("--freeze", &freeze_,
               "turn logits into residuals at the memory's T: less work at serving, but T can no "
               "longer change");
+    output_.Declare(line);
     line.AddExample("before deployment", "resmem compact my.resmem --freeze");
   }
 
@@ -32,15 +34,18 @@ class Compact : public Command {
         CompactMemory(memory_path_, {.freeze = freeze_, .progress = console.progress()}));
     RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                             ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
-    RESMEM_RETURN_IF_ERROR(PrintResult(memory_path_ + ": " + Counted(memory.rows(), "row") + ", " +
-                                       Bytes(before) + " before, " + Bytes(memory.bytes_on_disk()) +
-                                       " after\n"));
+    RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, {},
+                                         memory_path_ + ": " + Counted(memory.rows(), "row") +
+                                             ", " + Bytes(before) + " before, " +
+                                             Bytes(memory.bytes_on_disk()) + " after\n",
+                                         console));
     return ExitCode::kOk;
   }
 
  private:
   std::string memory_path_;
   bool freeze_ = false;
+  MemoryOutput output_;
 };
 
 }  // namespace

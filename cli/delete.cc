@@ -6,6 +6,7 @@
 #include "console/format.h"
 #include "console/output.h"
 #include "inputs/memory_options.h"
+#include "outputs/memory_output.h"
 
 namespace resmem::cli {
 namespace {
@@ -20,6 +21,7 @@ class Delete : public Command {
     line.Group("Rows (one of the two)");
     line.Value("--ids", &ids_, "LIST", "ids: 3,5,9");
     line.Value("--ids-file", &ids_file_, "FILE", "text with one id a line").File();
+    output_.Declare(line);
     line.AddExample("two rows, and their bytes too",
                     "resmem delete my.resmem --ids 3,5 && resmem compact my.resmem");
   }
@@ -34,9 +36,9 @@ class Delete : public Command {
     RESMEM_RETURN_IF_ERROR(DeleteRows(memory_path_, ids_));
     RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                             ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
-    RESMEM_RETURN_IF_ERROR(PrintResult("deleted " +
-                                       Counted(static_cast<int64_t>(ids_.size()), "row") + "; " +
-                                       memory_path_ + " holds " + Count(memory.rows()) + "\n"));
+    const std::string words = "deleted " + Counted(static_cast<int64_t>(ids_.size()), "row") +
+                              "; " + memory_path_ + " holds " + Count(memory.rows()) + "\n";
+    RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, {}, words, console));
     console.Note("their bytes are on disk until: resmem compact " + memory_path_);
     return ExitCode::kOk;
   }
@@ -62,6 +64,7 @@ class Delete : public Command {
 
   std::string memory_path_, ids_file_;
   std::vector<uint64_t> ids_;
+  MemoryOutput output_;
 };
 
 }  // namespace

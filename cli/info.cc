@@ -3,6 +3,7 @@
 #include "console/format.h"
 #include "console/output.h"
 #include "inputs/memory_options.h"
+#include "outputs/memory_output.h"
 #include "outputs/memory_text.h"
 #include "resmem/knn_index.h"
 
@@ -23,20 +24,13 @@ class Info : public Command {
     line.About("what a memory holds and how it was made",
                "Reads the manifest and sizes only; 'resmem verify' reads every byte.");
     DeclareMemory(line, &memory_path_);
-    line.Group("Output");
-    line.Flag("--json", &json_, "one JSON document on stdout (docs/json.md)");
+    output_.Declare(line);
     line.AddExample("for people", "resmem info my.resmem");
   }
 
   Result<ExitCode> Run(Console& console) override {
     RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                             ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
-    if (json_) {
-      RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, {}));
-      RESMEM_RETURN_IF_ERROR(PrintResult(
-          MemoryJson(DescribeMemory(memory_path_, memory), FinishedRun(run, console)) + "\n"));
-      return ExitCode::kOk;
-    }
     const MemoryDescription& description = memory.description();
     Table table = MemoryTable(memory_path_, memory);
     table.AddRow({"made by", "resmem " + description.tool_version + ", " + description.created});
@@ -48,13 +42,13 @@ class Info : public Command {
                (value.size() <= kLongest ? value : Bytes(static_cast<int64_t>(value.size())))});
     }
     table.AddRow({"simd", SimdText()});
-    RESMEM_RETURN_IF_ERROR(PrintResult(table.Text()));
+    RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, {}, table.Text(), console));
     return ExitCode::kOk;
   }
 
  private:
   std::string memory_path_;
-  bool json_ = false;
+  MemoryOutput output_;
 };
 
 }  // namespace

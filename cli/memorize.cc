@@ -10,6 +10,7 @@
 #include "inputs/model_options.h"
 #include "inputs/parameter_options.h"
 #include "inputs/selected_rows.h"
+#include "outputs/memory_output.h"
 #include "outputs/memory_text.h"
 
 namespace resmem::cli {
@@ -34,7 +35,8 @@ class Memorize : public Command {
   KeyType key_type_ = KeyType::kFloat32;
   std::optional<ResidualForm> form_;
   int64_t top_ = 128;
-  bool freeze_ = false, half_residuals_ = false, overwrite_ = false, json_ = false;
+  bool freeze_ = false, half_residuals_ = false, overwrite_ = false;
+  MemoryOutput printed_;
 };
 
 void Memorize::Declare(CommandLine& line) {
@@ -77,8 +79,7 @@ void Memorize::Declare(CommandLine& line) {
   line.Flag("--overwrite", &overwrite_, "replace a memory of that name");
   parameters_.Declare(line, "");
   model_.Declare(line, /*check=*/false);
-  line.Group("Output");
-  line.Flag("--json", &json_, "one JSON document on stdout (docs/json.md)");
+  printed_.Declare(line);
 
   line.AddExample("three files of any framework",
                   "resmem memorize --keys z.npy --logits f.npy --labels y.npy -o my.resmem");
@@ -141,18 +142,12 @@ Result<ExitCode> Memorize::Run(Console& console) {
                           ResidualMemory::Open(output_, {.verify_blocks = false}));
   WarnIfNothingToAdd(memory, console);
   if (classification) check.Warn(console);
-  if (json_) {
-    RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, data_.Paths()));
-    RESMEM_RETURN_IF_ERROR(
-        PrintResult(MemoryJson(DescribeMemory(output_, memory), FinishedRun(run, console)) + "\n"));
-    return ExitCode::kOk;
-  }
   Table table = MemoryTable(output_, memory);
   if (classification) {
     table.AddRow({"base", "right on " + Percent(check.accuracy()) + " of these rows" +
                               (description.cross_fitted ? ", out of fold" : "")});
   }
-  RESMEM_RETURN_IF_ERROR(PrintResult(table.Text()));
+  RESMEM_RETURN_IF_ERROR(printed_.Print(output_, memory, data_.Paths(), table.Text(), console));
   console.Note("next: resmem tune " + output_ + " --data VALIDATION");
   return ExitCode::kOk;
 }

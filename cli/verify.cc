@@ -3,6 +3,7 @@
 #include "console/format.h"
 #include "console/output.h"
 #include "inputs/memory_options.h"
+#include "outputs/memory_output.h"
 
 namespace resmem::cli {
 namespace {
@@ -13,6 +14,7 @@ class Verify : public Command {
     line.About("read every byte of a memory and compare its checksums",
                "Exits with 3 and names the place where a byte is not what was written.");
     DeclareMemory(line, &memory_path_);
+    output_.Declare(line);
     line.AddExample("after a copy", "resmem verify my.resmem");
   }
 
@@ -20,13 +22,17 @@ class Verify : public Command {
     RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                             ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
     RESMEM_RETURN_IF_ERROR(memory.Verify(console.progress()));
-    RESMEM_RETURN_IF_ERROR(PrintResult(memory_path_ + ": sound; " + Counted(memory.rows(), "row") +
-                                       ", " + Bytes(memory.bytes_on_disk()) + "\n"));
+    RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, {},
+                                         memory_path_ + ": sound; " +
+                                             Counted(memory.rows(), "row") + ", " +
+                                             Bytes(memory.bytes_on_disk()) + "\n",
+                                         console));
     return ExitCode::kOk;
   }
 
  private:
   std::string memory_path_;
+  MemoryOutput output_;
 };
 
 }  // namespace

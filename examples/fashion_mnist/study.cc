@@ -217,7 +217,8 @@ Made by `fashion_study` (examples/fashion_mnist/study.cc), resmem %s, one seed. 
 of threads nor RESMEM_SIMD changes a number.
 
 50,000 training rows are learned and memorised, 10,000 others (the end of the training file) choose
-all parameters, the 10,000 test rows are looked at once. Keys: of a linear model the standardised
+all parameters. The 10,000 test rows choose nothing here, but development looked at them more than
+once. Keys: of a linear model the standardised
 pixels, else the hidden values before ReLU. Training: 15 epochs, peak rate 4, weight decay 1e-4; the
 over-trained models 60 epochs (100 with 10,000 rows), 8 and none. Accuracies and gains are of the
 test rows, in %%; gains have a paired 95 %% interval; fixed / harmed: rows that only ResMem / only the

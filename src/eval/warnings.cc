@@ -55,10 +55,11 @@ std::string MemorisedWarning(const ResidualMemory& memory, double mean_residual_
     return Text("The base is almost never wrong on the memory's rows (mean residual mass ",
                 mean_residual_mass, " of 1), so the memory has little to add.");
   }
-  return Text("The base has memorised its training rows: the memory's mean residual mass is ",
-              mean_residual_mass,
-              " of 1, so it has almost nothing to add; memorize again with logits from models that "
-              "had not seen the row (--out-of-fold-logits).");
+  return Text(
+      "The base has memorised its training rows: the memory's mean residual mass is ",
+      mean_residual_mass,
+      " of 1, so it has almost nothing to add; try larger T (resmem tune) first, then logits "
+      "from models that had not seen the row (--out-of-fold-logits).");
 }
 
 std::vector<std::string> EvaluationWarnings(const ResidualMemory& memory,

@@ -1,0 +1,22 @@
+#include "outputs/memory_output.h"
+
+#include "console/output.h"
+#include "inputs/memory_options.h"
+#include "resmem/report.h"
+
+namespace resmem::cli {
+
+void MemoryOutput::Declare(CommandLine& line) {
+  line.Group("Output");
+  line.Flag("--json", &json_, "the memory as one JSON document on stdout (docs/json.md)");
+}
+
+Status MemoryOutput::Print(const std::string& path, const ResidualMemory& memory,
+                           const std::vector<std::string>& inputs, const std::string& words,
+                           const Console& console) const {
+  if (!json_) return PrintResult(words);
+  RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, inputs));
+  return PrintResult(MemoryJson(DescribeMemory(path, memory), FinishedRun(run, console)) + "\n");
+}
+
+}  // namespace resmem::cli

@@ -1,0 +1,30 @@
+// What a command that made, changed or checked a memory prints: words for people, or with --json
+// the memory's document as it now is.
+#ifndef RESMEM_CLI_OUTPUTS_MEMORY_OUTPUT_H_
+#define RESMEM_CLI_OUTPUTS_MEMORY_OUTPUT_H_
+
+#include <string>
+#include <vector>
+
+#include "console/command_line.h"
+#include "console/console.h"
+#include "resmem/residual_memory.h"
+
+namespace resmem::cli {
+
+class MemoryOutput {
+ public:
+  void Declare(CommandLine& line);
+  bool json() const { return json_; }
+  // `inputs`: paths for the run's manifest.
+  Status Print(const std::string& path, const ResidualMemory& memory,
+               const std::vector<std::string>& inputs, const std::string& words,
+               const Console& console) const;
+
+ private:
+  bool json_ = false;
+};
+
+}  // namespace resmem::cli
+
+#endif  // RESMEM_CLI_OUTPUTS_MEMORY_OUTPUT_H_
