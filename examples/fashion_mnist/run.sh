@@ -45,6 +45,8 @@ resmem() {
   "$program" "$@" --quiet
 }
 
+printf 'report, when all is done: %s/report.html\n' "$out"
+
 step "A small base model: linear, trained on 50,000 of the 60,000 training pictures"
 resmem base train --inputs data/train-images-idx3-ubyte.gz --labels data/train-labels-idx1-ubyte.gz \
   --rows 0:50000 --hidden 0 -o fashion.base
