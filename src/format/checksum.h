@@ -11,6 +11,9 @@ namespace resmem {
 
 uint64_t Hash64(std::span<const std::byte> bytes);
 
+// XXH3-128 as 32 hexadecimal digits.
+std::string Digest(std::span<const std::byte> bytes);
+
 // 16 lower-case hexadecimal digits, most significant first.
 std::string HexOfHash(uint64_t hash);
 

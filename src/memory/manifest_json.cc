@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "format/checksum.h"
+#include "format/json_fields.h"
 #include "memory/description.h"
 #include "memory/file_names.h"
-#include "memory/json_fields.h"
 #include "support/calibrator_names.h"
 #include "support/checked_math.h"
 #include "support/text.h"
@@ -183,14 +183,7 @@ Result<std::string> ManifestToJson(const Manifest& manifest) {
 }
 
 Result<Manifest> ManifestFromJson(std::string_view text) {
-  bool too_deep = false;
-  const auto limit = [&](int depth, Json::parse_event_t, Json&) {
-    too_deep |= depth > kMaxDepth;
-    return !too_deep;
-  };
-  const Json json = Json::parse(text, limit, /*allow_exceptions=*/false);
-  if (too_deep) return Corrupt(Text("its JSON is nested deeper than ", kMaxDepth, " levels"));
-  if (json.is_discarded()) return Corrupt("its JSON cannot be parsed");
+  RESMEM_ASSIGN_OR_RETURN(const Json json, ParseShallowJson(text, kMaxDepth));
   std::string metric;
   Fields fields(json, "the manifest");
   fields.Get("metric", &metric);

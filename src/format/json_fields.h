@@ -1,6 +1,6 @@
 // Fields of a JSON object that somebody else wrote.
-#ifndef RESMEM_MEMORY_JSON_FIELDS_H_
-#define RESMEM_MEMORY_JSON_FIELDS_H_
+#ifndef RESMEM_FORMAT_JSON_FIELDS_H_
+#define RESMEM_FORMAT_JSON_FIELDS_H_
 
 #include <algorithm>
 #include <array>
@@ -10,6 +10,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,21 @@
 namespace resmem {
 
 using Json = nlohmann::ordered_json;
+
+// kCorrupt where it is not JSON or nested deeper than `levels`; parsing never recurses further.
+inline Result<Json> ParseShallowJson(std::string_view text, int levels) {
+  bool too_deep = false;
+  const auto limit = [&](int depth, Json::parse_event_t, Json&) {
+    too_deep |= depth > levels;
+    return !too_deep;
+  };
+  Json json = Json::parse(text, limit, /*allow_exceptions=*/false);
+  if (too_deep) {
+    return Status(ErrorCode::kCorrupt, Text("its JSON is nested deeper than ", levels, " levels"));
+  }
+  if (json.is_discarded()) return Status(ErrorCode::kCorrupt, "its JSON cannot be parsed");
+  return json;
+}
 
 // Takes fields out of an object by name and type.  Keeps the first thing that was wrong.
 class Fields {
@@ -95,6 +111,19 @@ class Fields {
     if (!texts) return Fail(Text(where_, ": ", name, " is not a list of texts"));
     *out = value->get<std::vector<std::string>>();
   }
+  void Get(const char* name, std::vector<float>* out) {
+    const Json* value = Find(name);
+    if (value == nullptr) return;
+    const bool numbers = value->is_array() && std::all_of(value->begin(), value->end(),
+                                                          [](auto& n) { return n.is_number(); });
+    if (!numbers) return Fail(Text(where_, ": ", name, " is not a list of numbers"));
+    for (const double number : value->get<std::vector<double>>()) {
+      if (std::abs(number) > std::numeric_limits<float>::max()) {
+        return Fail(Text(where_, ": ", name, " holds ", number, ", which is too large"));
+      }
+      out->push_back(static_cast<float>(number));
+    }
+  }
   void Get(const char* name, std::map<std::string, std::string>* out) {
     const Json* value = Find(name);
     if (value == nullptr) return;
@@ -113,4 +142,4 @@ class Fields {
 
 }  // namespace resmem
 
-#endif  // RESMEM_MEMORY_JSON_FIELDS_H_
+#endif  // RESMEM_FORMAT_JSON_FIELDS_H_

@@ -1,0 +1,141 @@
+// A base model as an ONNX file: a graph with two named outputs and a manifest beside it.
+//
+//   model.onnx   self-contained (no external data), whose outputs hold
+//                  embedding   rows x dim       the key of each row (rows x dim x 1 x 1 will do)
+//                  logits      rows x classes
+//   model.json   the manifest: what goes in, what comes out, docs/models.md
+//
+// The graph is run by ONNX Runtime, a shared library that is loaded when the first model is
+// opened; everything else here works without it.
+#ifndef RESMEM_ONNX_MODEL_H_
+#define RESMEM_ONNX_MODEL_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "resmem/matrix_view.h"
+#include "resmem/residual_memory.h"
+#include "resmem/status.h"
+
+namespace resmem {
+
+// How to feed a model and read its answer.  A row of the input is either a picture or a line of
+// a table: of channels, height and width on one side and columns on the other, one is zero.
+struct ModelManifest {
+  std::string input;  // name of the graph's input
+  int64_t channels = 0, height = 0, width = 0;
+  int64_t columns = 0;
+  // Pictures: a channel's value is (pixel / 255 - mean) / deviation, one entry a channel.  A table
+  // is fed as it is: both are empty.
+  std::vector<float> mean, deviation;
+  // Pictures: the shorter side is brought to this length, then height x width is cut from the
+  // centre.  0: a picture of another size than height x width is refused.
+  int64_t resize = 0;
+  std::string embedding, logits;  // names of the graph's outputs
+  int64_t dim = 0, classes = 0;
+  std::vector<std::string> class_names;  // empty or `classes` names
+  std::string network;                   // free text: "resnet8"
+
+  bool takes_pictures() const { return channels > 0; }
+  int64_t input_values() const { return takes_pictures() ? channels * height * width : columns; }
+};
+// kInvalidArgument, with the field, where a manifest contradicts itself.
+Status CheckManifest(const ModelManifest& manifest);
+
+// "dir/model.onnx" -> "dir/model.json".  Another ending is kept: "net" -> "net.json".
+std::string ManifestPath(const std::string& onnx_path);
+// Errors: kNotFound (not prepared yet), kCorrupt (text, a missing or wrong field), kTooNew, kIo.
+Result<ModelManifest> ReadModelManifest(const std::string& onnx_path);
+// Atomically, over what is there.
+Status WriteModelManifest(const std::string& onnx_path, const ModelManifest& manifest);
+
+// What identifies a base model to a memory: the digest covers the bytes of the graph and everything
+// in the manifest that changes a number (not class names, not the network's name); the layer is
+// the embedding.  Needs no runtime.
+Result<Fingerprint> FingerprintModel(const std::string& onnx_path);
+
+struct OnnxTensor {
+  std::string name;
+  std::string type;  // "float32", "" where the graph does not say
+  std::vector<std::string>
+      shape;            // "64", a symbol such as "batch", or "?"; empty: unknown or scalar
+  std::string made_by;  // operator: "GlobalAveragePool"; empty for an input
+};
+
+// What a file holds, without running it.
+struct OnnxSummary {
+  std::string producer;
+  int64_t ir_version = 0;
+  int64_t opset = 0;               // of the standard operators
+  int64_t parameters = 0;          // values in the initializers
+  std::vector<OnnxTensor> inputs;  // without initializers
+  std::vector<OnnxTensor> outputs;
+  // Tensors that may serve as embedding, the likeliest first: the input of the last Gemm or MatMul,
+  // then those before it, backwards.
+  std::vector<OnnxTensor> candidates;
+  std::map<std::string, int64_t> operators;  // how often each occurs, subgraphs too
+};
+// The file is hostile until checked: sizes, nesting, external data outside its folder.
+// Errors: kNotFound, kBadData, kUnsupported (above 2 GB), kIo.
+Result<OnnxSummary> InspectOnnx(const std::string& onnx_path);
+
+struct OnnxOptions {
+  int threads = 0;      // of the runtime, 0: as many as the machine has
+  std::string library;  // libonnxruntime.so; empty: RESMEM_ONNXRUNTIME, then the usual places
+};
+
+struct PrepareOptions {
+  std::string embedding;  // a tensor of the graph; empty: the first candidate
+  std::string logits;     // empty: the output that depends on the last Gemm or MatMul
+  std::string input;      // empty: the only one
+  // Where the graph leaves height or width open, pictures need them here.
+  int64_t height = 0, width = 0;
+  std::vector<float> mean, deviation;  // empty: 0 and 1 for every channel; one value: for all
+  int64_t resize = 0;
+  std::vector<std::string> class_names;
+  std::string network;
+};
+// Writes `output` and its manifest: the graph of `source` with the embedding among its outputs and
+// external data taken in.  Runs it first: the manifest's dim and classes are what came out.
+// Errors: kNotFound, kBadData, kInvalidArgument (a name that is not there), kUnsupported (an
+// operator or library that is not there), kIo.
+Result<ModelManifest> PrepareOnnx(const std::string& source, const PrepareOptions& options,
+                                  const std::string& output, const OnnxOptions& runtime);
+
+// Rows are run in batches of a fixed size, the last one filled up with zeros where the runtime's
+// answer would depend on the batch's size.  Immutable: const methods need no lock on any number of
+// threads.
+class OnnxModel {
+ public:
+  // Errors: kNotFound (no file, manifest or runtime), kBadData, kCorrupt (the manifest), kMismatch
+  // (the manifest does not describe the graph), kUnsupported, kResourceExhausted.
+  static Result<OnnxModel> Open(const std::string& onnx_path, const OnnxOptions& options = {});
+  OnnxModel(OnnxModel&&) noexcept;
+  OnnxModel& operator=(OnnxModel&&) noexcept;
+  ~OnnxModel();
+
+  const ModelManifest& manifest() const;
+  const Fingerprint& fingerprint() const;
+
+  // Pictures: count x height x width x channels bytes.  keys: count x dim, logits: count x classes;
+  // either may be empty.  Errors: kInvalidArgument (sizes, or a model of tables), kBadData (an
+  // answer that is not finite), kResourceExhausted.
+  Status Run(std::span<const uint8_t> pixels, int64_t count, std::span<float> keys,
+             std::span<float> logits) const;
+  // Rows of manifest().input_values() floats as the graph takes them: lines of a table, or
+  // pictures as channels x height x width, normalised.
+  Status RunFloats(MatrixView inputs, std::span<float> keys, std::span<float> logits) const;
+
+ private:
+  struct Impl;
+  explicit OnnxModel(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace resmem
+
+#endif  // RESMEM_ONNX_MODEL_H_
