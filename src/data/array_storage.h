@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct Member {
   ArrayInfo info;
   Status unreadable;  // why it cannot be opened: a type that we do not know, pickled objects
   std::function<Result<StoragePointer>()> open;
+  int64_t classes = 0;  // of labels whose format fixes how many there are
 };
 
 struct FileContent {
@@ -34,6 +36,13 @@ struct FileContent {
   // The file as one array, where members are its columns (CSV); otherwise empty.
   std::function<Result<StoragePointer>()> whole;
 };
+
+// A path and the member after its colon: the longest part before a colon that is a file.
+struct ArrayPlace {
+  std::string path;
+  std::optional<std::string> member;
+};
+ArrayPlace FindArrayFile(const std::string& path);
 
 // A member whose values lie in `bytes` as they are.
 Member MemberInPlace(std::string name, SharedBytes bytes, Layout layout);

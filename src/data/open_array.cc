@@ -1,5 +1,4 @@
 // Finds the file and the member in a path, and the reader by content, then by extension.
-#include <algorithm>
 #include <utility>
 
 #include "data/array_storage.h"
@@ -10,24 +9,6 @@
 
 namespace resmem {
 namespace {
-
-struct Place {
-  std::string path;
-  std::optional<std::string> member;
-};
-
-// The longest part before a colon that is a file, the whole path first.
-Place FindFile(const std::string& path) {
-  FileSystem& files = FileSystem::Posix();
-  for (size_t end = path.size(); end != std::string::npos && end > 0;
-       end = path.rfind(':', end - 1)) {
-    const std::string prefix = path.substr(0, end);
-    if (!files.Exists(prefix)) continue;
-    if (end == path.size()) return {path, std::nullopt};
-    return {prefix, path.substr(end + 1)};
-  }
-  return {path, std::nullopt};
-}
 
 std::string MemberNames(const FileContent& content) {
   constexpr size_t kShown = 20;
@@ -40,7 +21,7 @@ std::string MemberNames(const FileContent& content) {
   return names;
 }
 
-Result<StoragePointer> OpenMember(const Place& place, const FileContent& content) {
+Result<StoragePointer> OpenMember(const ArrayPlace& place, const FileContent& content) {
   if (!place.member) {
     if (content.whole) return content.whole();
     if (content.members.size() == 1) {
@@ -69,10 +50,23 @@ Result<StoragePointer> OpenMember(const Place& place, const FileContent& content
 
 }  // namespace
 
+ArrayPlace FindArrayFile(const std::string& path) {
+  FileSystem& files = FileSystem::Posix();
+  for (size_t end = path.size(); end != std::string::npos && end > 0;
+       end = path.rfind(':', end - 1)) {
+    const std::string prefix = path.substr(0, end);
+    if (!files.Exists(prefix)) continue;
+    if (end == path.size()) return {path, std::nullopt};
+    return {prefix, path.substr(end + 1)};
+  }
+  return {path, std::nullopt};
+}
+
 Result<Array> OpenArray(const ArraySource& source) {
   return GuardMemory(source.path, [&]() -> Result<Array> {
     const bool raw = source.raw_type.has_value() || !source.raw_shape.empty();
-    const Place place = raw ? Place{source.path, std::nullopt} : FindFile(source.path);
+    const ArrayPlace place =
+        raw ? ArrayPlace{source.path, std::nullopt} : FindArrayFile(source.path);
     RESMEM_ASSIGN_OR_RETURN(const FileContent content,
                             raw ? ReadRaw(source) : ReadFile(place.path));
     RESMEM_ASSIGN_OR_RETURN(StoragePointer storage, OpenMember(place, content));

@@ -51,7 +51,9 @@ Result<FileContent> ReadCifar(const std::string& name, const SharedBytes& bytes)
     return Status(ErrorCode::kBadData,
                   Text(name, ": its ", bytes->bytes().size(), " bytes ",
                        ten ? "could be CIFAR-10 as well as CIFAR-100"
-                           : "are neither CIFAR-10 nor CIFAR-100 records with possible labels",
+                           : "are neither whole CIFAR-10 records (3073 bytes, the first below "
+                             "10) nor CIFAR-100 records (3074, the first below 20, the second "
+                             "below 100)",
                        "; to read bare values give their shape and type (--shape, --dtype)"));
   }
   const Kind& kind = ten ? cifar10 : cifar100;
@@ -61,8 +63,9 @@ Result<FileContent> ReadCifar(const std::string& name, const SharedBytes& bytes)
   content.members.push_back(
       MemberInPlace("images", bytes, ByteColumns(kind, rows, labels, {3, 32, 32})));
   for (int64_t i = 0; i < labels; ++i) {
-    content.members.push_back(MemberInPlace(kind.labels[static_cast<size_t>(i)].first, bytes,
-                                            ByteColumns(kind, rows, i, {})));
+    const auto& [member, classes] = kind.labels[static_cast<size_t>(i)];
+    content.members.push_back(MemberInPlace(member, bytes, ByteColumns(kind, rows, i, {})));
+    content.members.back().classes = classes;
   }
   return content;
 }

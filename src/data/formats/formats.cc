@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "data/endian.h"
 #include "data/formats/cifar.h"
 #include "data/formats/csv.h"
 #include "data/formats/idx.h"
@@ -12,6 +13,7 @@
 #include "data/formats/npz.h"
 #include "data/formats/safetensors.h"
 #include "data/formats/vecs.h"
+#include "data/formats/xz.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -41,32 +43,15 @@ bool FillsIdx(const std::string& name, ByteSpan bytes) {
   return size.ok() && *size == static_cast<int64_t>(bytes.size());
 }
 
-// What is inside must declare its own size, so that a small file cannot fill the memory.
-Result<FileContent> ReadGzip(const std::string& name, const SharedBytes& bytes) {
-  const ByteSpan compressed = bytes->bytes();
-  RESMEM_ASSIGN_OR_RETURN(const std::vector<std::byte> prefix,
-                          InflatePrefix(name, compressed, Wrapper::kGzip, kMaxIdxHeader));
-  if (!LooksLikeIdx(prefix)) {
-    return Status(
-        ErrorCode::kUnsupported,
-        Text(name, ": only IDX files are read compressed by gzip; unpack it with: gunzip"));
-  }
-  RESMEM_ASSIGN_OR_RETURN(const int64_t size, IdxFileSize(name, prefix));
-  RESMEM_ASSIGN_OR_RETURN(SharedBytes inflated, Inflate(name, compressed, Wrapper::kGzip, size));
-  return ReadIdx(name, std::move(inflated));
-}
-
-}  // namespace
-
-Result<FileContent> ReadAnyFormat(const std::string& name, SharedBytes bytes) {
+// The bytes as they are, without the layer of a compressor.
+Result<FileContent> ReadPlain(const std::string& name, const std::string& extension,
+                              SharedBytes bytes) {
   const ByteSpan content = bytes->bytes();
-  const std::string extension = Extension(name);
   if (content.empty()) {
     return Status(ErrorCode::kBadData, Text(name, ": is empty; export it again"));
   }
   if (BeginsWith(content, kNpyMagic)) return ReadNpy(name, std::move(bytes));
   if (LooksLikeZip(content) || extension == ".npz") return ReadNpz(name, bytes);
-  if (BeginsWith(content, "\x1f\x8b")) return ReadGzip(name, bytes);
   if (LooksLikeSafetensors(content) || extension == ".safetensors") {
     return ReadSafetensors(name, bytes);
   }
@@ -84,6 +69,42 @@ Result<FileContent> ReadAnyFormat(const std::string& name, SharedBytes bytes) {
                      ": neither its first bytes nor its name tell a known format (npy, npz, "
                      "safetensors, IDX, CIFAR .bin, csv, fvecs, ivecs, bvecs); a file of "
                      "bare values needs its shape and type (--shape, --dtype)"));
+}
+
+// "train.bin" of "train.bin.xz": what the name was before it was compressed.
+std::string InnerName(const std::string& name) {
+  return name.substr(0, name.size() - Extension(name).size());
+}
+
+// What is inside must declare its own size, so that a small file cannot fill the memory: IDX in
+// its header, anything else in gzip's last four bytes.
+Result<int64_t> GzipSize(const std::string& name, ByteSpan compressed) {
+  RESMEM_ASSIGN_OR_RETURN(const std::vector<std::byte> prefix,
+                          InflatePrefix(name, compressed, Wrapper::kGzip, kMaxIdxHeader));
+  const std::string extension = Extension(InnerName(name));
+  if (LooksLikeIdx(prefix) && extension != ".bin") return IdxFileSize(name, prefix);
+  if (extension == ".bin" && compressed.size() >= sizeof(uint32_t)) {
+    return int64_t{Load<uint32_t>(compressed.last(sizeof(uint32_t)).data())};
+  }
+  return Status(ErrorCode::kUnsupported, Text(name,
+                                              ": only IDX and CIFAR files are read compressed by "
+                                              "gzip; unpack it with: gunzip -k"));
+}
+
+}  // namespace
+
+Result<FileContent> ReadAnyFormat(const std::string& name, SharedBytes bytes) {
+  const ByteSpan content = bytes->bytes();
+  if (LooksLikeXz(content)) {
+    RESMEM_ASSIGN_OR_RETURN(SharedBytes unpacked, UnpackXz(name, content));
+    return ReadPlain(name, Extension(InnerName(name)), std::move(unpacked));
+  }
+  if (BeginsWith(content, "\x1f\x8b")) {
+    RESMEM_ASSIGN_OR_RETURN(const int64_t size, GzipSize(name, content));
+    RESMEM_ASSIGN_OR_RETURN(SharedBytes inflated, Inflate(name, content, Wrapper::kGzip, size));
+    return ReadPlain(name, Extension(InnerName(name)), std::move(inflated));
+  }
+  return ReadPlain(name, Extension(name), std::move(bytes));
 }
 
 Result<FileContent> ReadFile(const std::string& path) {

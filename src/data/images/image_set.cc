@@ -1,0 +1,177 @@
+#include "resmem/image_set.h"
+
+#include <algorithm>
+#include <functional>
+#include <mutex>
+#include <utility>
+
+#include "data/images/fit_picture.h"
+#include "data/images/found_pictures.h"
+#include "data/memory_guard.h"
+#include "resmem/array.h"
+#include "support/checked_math.h"
+#include "support/parallel.h"
+#include "support/text.h"
+
+namespace resmem {
+
+struct ImageSet::State {
+  FoundPictures found;
+  PictureFit fit;
+
+  Status ReadOne(int64_t row, Picture* scratch, std::span<uint8_t> out) const;
+  Status Read(int64_t count, const std::function<int64_t(int64_t)>& row_of, std::span<uint8_t> out,
+              int threads) const;
+};
+
+Status ImageSet::State::ReadOne(int64_t row, Picture* scratch, std::span<uint8_t> out) const {
+  RESMEM_RETURN_IF_ERROR(found.store->Read(row, scratch));
+  const Status status = FitPicture(fit, *scratch, out);
+  if (status.ok()) return {};
+  return {status.code(), Text(found.store->name(row), ": ", status.message())};
+}
+
+Status ImageSet::State::Read(int64_t count, const std::function<int64_t(int64_t)>& row_of,
+                             std::span<uint8_t> out, int threads) const {
+  const int64_t bytes = fit.shape.bytes();
+  const std::optional<int64_t> wanted = CheckedMultiply(count, bytes);
+  if (!wanted || out.size() != static_cast<size_t>(*wanted)) {
+    return {ErrorCode::kInvalidArgument, Text(count, " pictures of ", ImageShapeText(fit.shape),
+                                              " do not fill ", out.size(), " bytes")};
+  }
+  try {
+    // Of several errors the one of the first row is told, whoever met it.
+    std::mutex mutex;
+    int64_t failed = count;
+    Status status;
+    constexpr int64_t kGrain = 4;
+    ParallelFor(ResolveThreads(threads), count, kGrain, [&](int64_t begin, int64_t end, int) {
+      Picture scratch;
+      for (int64_t i = begin; i < end; ++i) {
+        Status problem =
+            ReadOne(row_of(i), &scratch,
+                    out.subspan(static_cast<size_t>(i * bytes), static_cast<size_t>(bytes)));
+        if (problem.ok()) continue;
+        const std::lock_guard lock(mutex);
+        if (i >= failed) return;
+        failed = i;
+        status = std::move(problem);
+        return;
+      }
+    });
+    return status;
+  } catch (const std::bad_alloc&) {
+    return {ErrorCode::kResourceExhausted,
+            "not enough memory to read the pictures; read fewer at a time"};
+  }
+}
+
+namespace {
+
+// Labels below the number of names, one a picture.
+Status CheckLabels(const FoundPictures& found) {
+  const auto names = static_cast<int32_t>(found.class_names.size());
+  if (names == 0) return {};
+  for (size_t row = 0; row < found.labels.size(); ++row) {
+    if (found.labels[row] < names) continue;
+    return {ErrorCode::kBadData,
+            Text(found.store->name(static_cast<int64_t>(row)), ": has label ", found.labels[row],
+                 ", but there are ", names, " classes, so labels are 0 to ", names - 1)};
+  }
+  return {};
+}
+
+Status CheckNames(const std::vector<std::string>& wanted, const FoundPictures& found) {
+  if (wanted.empty() || found.class_names.empty() || wanted == found.class_names) return {};
+  const auto where = std::mismatch(wanted.begin(), wanted.end(), found.class_names.begin(),
+                                   found.class_names.end());
+  const auto text = [](auto at, const std::vector<std::string>& names) {
+    return at == names.end() ? std::string("nothing") : "\"" + *at + "\"";
+  };
+  return {ErrorCode::kMismatch,
+          Text(found.paths.front(), ": its class ", where.first - wanted.begin(), " is ",
+               text(where.second, found.class_names), ", but the model's is ",
+               text(where.first, wanted), "; they were not made for each other")};
+}
+
+}  // namespace
+
+std::string ImageShapeText(const ImageShape& shape) {
+  return Text(shape.height, " x ", shape.width, " x ", shape.channels);
+}
+
+Result<ImageSet> ImageSet::Open(const ImageSetSource& source) {
+  return GuardMemory(source.path, [&]() -> Result<ImageSet> {
+    auto state = std::make_unique<State>();
+    RESMEM_ASSIGN_OR_RETURN(state->found, FindPictures(source));
+    FoundPictures& found = state->found;
+    if (!source.labels.empty()) {
+      RESMEM_ASSIGN_OR_RETURN(const Array array, OpenArray({source.labels, {}, {}}));
+      RESMEM_ASSIGN_OR_RETURN(found.labels, ReadLabels(array, found.store->size(), 0));
+      found.coarse_labels.clear();
+    }
+    RESMEM_RETURN_IF_ERROR(CheckNames(source.class_names, found));
+    if (found.class_names.empty()) found.class_names = source.class_names;
+    RESMEM_RETURN_IF_ERROR(CheckLabels(found));
+    RESMEM_ASSIGN_OR_RETURN(const ImageShape first, found.store->FirstShape());
+    RESMEM_ASSIGN_OR_RETURN(state->fit,
+                            MakePictureFit(source.shape.value_or(first), source.resize));
+    return ImageSet(std::move(state));
+  });
+}
+
+ImageSet::ImageSet(std::unique_ptr<const State> state) : state_(std::move(state)) {}
+ImageSet::ImageSet(ImageSet&&) noexcept = default;
+ImageSet& ImageSet::operator=(ImageSet&&) noexcept = default;
+ImageSet::~ImageSet() = default;
+
+int64_t ImageSet::size() const {
+  return state_->found.store->size();
+}
+const ImageShape& ImageSet::shape() const {
+  return state_->fit.shape;
+}
+const std::vector<int32_t>& ImageSet::labels() const {
+  return state_->found.labels;
+}
+const std::vector<int32_t>& ImageSet::coarse_labels() const {
+  return state_->found.coarse_labels;
+}
+const std::vector<std::string>& ImageSet::class_names() const {
+  return state_->found.class_names;
+}
+const std::vector<std::string>& ImageSet::coarse_class_names() const {
+  return state_->found.coarse_class_names;
+}
+const std::vector<std::string>& ImageSet::paths() const {
+  return state_->found.paths;
+}
+const std::vector<std::string>& ImageSet::notes() const {
+  return state_->found.notes;
+}
+std::string ImageSet::name(int64_t row) const {
+  return state_->found.store->name(row);
+}
+
+Status ImageSet::Read(int64_t begin, int64_t count, std::span<uint8_t> out, int threads) const {
+  if (begin < 0 || count < 0 || begin > size() || count > size() - begin) {
+    return {ErrorCode::kInvalidArgument, Text("pictures ", begin, " to ", begin, " + ", count,
+                                              " asked for, but there are ", size())};
+  }
+  return state_->Read(
+      count, [begin](int64_t i) { return begin + i; }, out, threads);
+}
+
+Status ImageSet::ReadRows(std::span<const int64_t> rows, std::span<uint8_t> out,
+                          int threads) const {
+  for (const int64_t row : rows) {
+    if (row >= 0 && row < size()) continue;
+    return {ErrorCode::kInvalidArgument,
+            Text("picture ", row, " asked for, but there are ", size())};
+  }
+  return state_->Read(
+      static_cast<int64_t>(rows.size()), [rows](int64_t i) { return rows[static_cast<size_t>(i)]; },
+      out, threads);
+}
+
+}  // namespace resmem
