@@ -72,7 +72,6 @@ class ArrayPictures final : public PictureStore {
   explicit ArrayPictures(std::vector<Part> parts) : parts_(std::move(parts)) {}
 
   int64_t size() const override { return parts_.back().end; }
-  Result<ImageShape> FirstShape() const override { return parts_.front().pixels.shape; }
 
   Status Read(int64_t row, Picture* picture) const override {
     const Part& part = PartOf(row);

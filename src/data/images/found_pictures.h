@@ -29,6 +29,13 @@ Result<FoundPictures> OpenArrayFiles(const std::vector<std::string>& files,
 // kInvalidArgument where train and test are there and `part` is empty.
 Result<std::vector<std::string>> FindArrayFiles(const std::string& folder, const std::string& part);
 
+// Named files, in that order; none is read yet.
+FoundPictures OpenPictureFiles(const std::vector<std::string>& files);
+
+// Class folders where there are any, else the pictures of the folder, in the order of their names.
+Result<FoundPictures> OpenPictureFolder(const std::string& path,
+                                        const std::vector<std::string>& class_names);
+
 // Whole numbers from 0, one for each of `rows` pictures; below `classes` unless that is 0.
 Result<std::vector<int32_t>> ReadLabels(const Array& array, int64_t rows, int64_t classes);
 

@@ -101,7 +101,7 @@ std::string ImageShapeText(const ImageShape& shape) {
 }
 
 Result<ImageSet> ImageSet::Open(const ImageSetSource& source) {
-  return GuardMemory(source.path, [&]() -> Result<ImageSet> {
+  return GuardMemory(source.path.empty() ? "pictures" : source.path, [&]() -> Result<ImageSet> {
     auto state = std::make_unique<State>();
     RESMEM_ASSIGN_OR_RETURN(state->found, FindPictures(source));
     FoundPictures& found = state->found;
@@ -113,9 +113,14 @@ Result<ImageSet> ImageSet::Open(const ImageSetSource& source) {
     RESMEM_RETURN_IF_ERROR(CheckNames(source.class_names, found));
     if (found.class_names.empty()) found.class_names = source.class_names;
     RESMEM_RETURN_IF_ERROR(CheckLabels(found));
-    RESMEM_ASSIGN_OR_RETURN(const ImageShape first, found.store->FirstShape());
+    // The first picture is read at once: it gives the shape where none is wanted, and most
+    // mistakes about shapes show here and not in the middle of the work.
+    Picture first;
+    RESMEM_RETURN_IF_ERROR(found.store->Read(0, &first));
     RESMEM_ASSIGN_OR_RETURN(state->fit,
-                            MakePictureFit(source.shape.value_or(first), source.resize));
+                            MakePictureFit(source.shape.value_or(first.shape), source.resize));
+    std::vector<uint8_t> pixels(static_cast<size_t>(state->fit.shape.bytes()));
+    RESMEM_RETURN_IF_ERROR(state->ReadOne(0, &first, pixels));
     return ImageSet(std::move(state));
   });
 }

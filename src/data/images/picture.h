@@ -3,7 +3,6 @@
 #define RESMEM_DATA_IMAGES_PICTURE_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,8 +27,7 @@ class PictureStore {
  public:
   virtual ~PictureStore() = default;
   virtual int64_t size() const = 0;
-  // Row 0's, which the others need not share.
-  virtual Result<ImageShape> FirstShape() const = 0;
+  // The picture as it is stored; its shape need not be that of the others.
   virtual Status Read(int64_t row, Picture* picture) const = 0;
   virtual std::string name(int64_t row) const = 0;
 };

@@ -1,8 +1,6 @@
-// For the tests of this folder: records of CIFAR, and what an ImageSet holds.
+// For the tests of this folder: files of pictures, and what an ImageSet reads from them.
 #ifndef RESMEM_DATA_IMAGES_TEST_PICTURES_H_
 #define RESMEM_DATA_IMAGES_TEST_PICTURES_H_
-
-#include <lzma.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -16,28 +14,22 @@ namespace resmem {
 
 // One record: the label bytes, then red, green and blue planes.  The pixel at (y, x) has the
 // channels y, x and `blue`.
-inline std::string CifarRecord(const std::string& labels, uint8_t blue) {
-  std::string record = labels;
-  for (int channel = 0; channel < 3; ++channel) {
-    for (int y = 0; y < 32; ++y) {
-      for (int x = 0; x < 32; ++x) {
-        record.push_back(static_cast<char>(channel == 0 ? y : channel == 1 ? x : blue));
-      }
-    }
-  }
-  return record;
-}
+std::string CifarRecord(const std::string& labels, uint8_t blue);
 
-inline std::string XzText(const std::string& content) {
-  std::string packed(lzma_stream_buffer_bound(content.size()), '\0');
-  size_t size = 0;
-  const lzma_ret code = lzma_easy_buffer_encode(
-      1, LZMA_CHECK_CRC64, nullptr, reinterpret_cast<const uint8_t*>(content.data()),
-      content.size(), reinterpret_cast<uint8_t*>(packed.data()), &size, packed.size());
-  EXPECT_EQ(code, LZMA_OK);
-  packed.resize(size);
-  return packed;
-}
+std::string XzText(const std::string& content);
+
+// A PNG file of these parts, sound or not.
+struct PngParts {
+  uint32_t width = 0, height = 0;
+  int bits = 8, color = 2;  // 0 grey, 2 RGB, 3 palette, 4 grey and alpha, 6 RGB and alpha
+  std::string lines;        // each begins with its filter, '\0': none
+  std::string chunks;       // before the pixels
+};
+std::string PngText(const PngParts& parts);
+std::string PngChunk(const std::string& type, const std::string& data);
+
+// At the best quality; 4 channels are CMYK as Adobe stores it.
+std::string JpegText(const ImageShape& shape, const std::string& pixels, bool progressive = false);
 
 class ImageTest : public DataTest {
  protected:
