@@ -77,6 +77,7 @@ struct OnnxSummary {
   // Tensors that may serve as embedding, the likeliest first: the input of the last Gemm or MatMul,
   // then those before it, backwards.
   std::vector<OnnxTensor> candidates;
+  std::string logits;  // what prepare takes as logits; "" where that is unclear
   std::map<std::string, int64_t> operators;  // how often each occurs, subgraphs too
 };
 // The file is hostile until checked: sizes, nesting, external data outside its folder.

@@ -1,0 +1,74 @@
+#include "onnx/graph_fit.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "onnx/batch_runner.h"
+#include "support/text.h"
+
+namespace resmem {
+namespace {
+
+Status Mismatch(const std::string& message) {
+  return {
+      ErrorCode::kMismatch,
+      message + "; the manifest belongs to another graph, make both with: resmem model prepare"};
+}
+
+const OnnxTensor* Find(const std::vector<OnnxTensor>& tensors, const std::string& name) {
+  const auto found = std::find_if(tensors.begin(), tensors.end(),
+                                  [&](const OnnxTensor& tensor) { return tensor.name == name; });
+  return found == tensors.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+Result<std::vector<int64_t>> InputSides(const OnnxTensor& input) {
+  if (input.type != "float32") {
+    return Status(ErrorCode::kUnsupported, Text("input ", input.name, " takes ",
+                                                input.type.empty() ? "no tensor" : input.type,
+                                                "; export the model with a float32 input"));
+  }
+  if (input.shape.empty()) {
+    return Status(ErrorCode::kUnsupported, Text("the graph does not say which shape its input ",
+                                                input.name, " has; export it with a shape"));
+  }
+  std::vector<int64_t> sides;
+  for (const std::string& text : input.shape) {
+    int64_t side = -1;
+    const auto end = std::from_chars(text.data(), text.data() + text.size(), side).ptr;
+    sides.push_back(end == text.data() + text.size() && side > 0 ? side : -1);
+  }
+  return sides;
+}
+
+Result<int64_t> CheckFit(const GraphIndex& index, const ModelManifest& manifest) {
+  const std::vector<OnnxTensor> inputs = index.Inputs();
+  const OnnxTensor* input = Find(inputs, manifest.input);
+  if (input == nullptr) return Mismatch(Text("the graph has no input ", manifest.input));
+  if (inputs.size() > 1) {
+    return Status(ErrorCode::kUnsupported,
+                  Text("the graph has ", inputs.size(), " inputs; only one is fed"));
+  }
+  RESMEM_ASSIGN_OR_RETURN(const std::vector<int64_t> sides, InputSides(*input));
+  const std::vector<int64_t> needed = InputShape(manifest, 1);
+  bool fits = sides.size() == needed.size();
+  for (size_t i = 1; fits && i < sides.size(); ++i) fits = sides[i] == -1 || sides[i] == needed[i];
+  if (!fits) {
+    return Mismatch(
+        Text("the graph's input ", manifest.input, " has not the shape of the manifest's"));
+  }
+  const std::vector<OnnxTensor> outputs = index.Outputs();
+  for (const std::string& name : {manifest.embedding, manifest.logits}) {
+    if (Find(outputs, name) == nullptr) return Mismatch(Text("the graph has no output ", name));
+  }
+  constexpr int64_t kMostRows = 4096;
+  if (sides[0] > kMostRows) {
+    return Status(ErrorCode::kUnsupported,
+                  Text("the graph takes only ", sides[0], " rows at once; ",
+                       "export it with an open batch dimension"));
+  }
+  return std::max<int64_t>(sides[0], 0);
+}
+
+}  // namespace resmem

@@ -1,0 +1,24 @@
+// A graph and a manifest that describes it.
+#ifndef RESMEM_ONNX_GRAPH_FIT_H_
+#define RESMEM_ONNX_GRAPH_FIT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "onnx/graph_index.h"
+#include "resmem/onnx_model.h"
+
+namespace resmem {
+
+// The sides of an input as the graph gives them, -1 where it leaves one open.  kUnsupported where
+// the tensor is not float32 or its shape is unknown.
+Result<std::vector<int64_t>> InputSides(const OnnxTensor& input);
+
+// kMismatch where the manifest speaks of another graph.  Gives the number of rows that the graph
+// takes at once, 0 for any.
+Result<int64_t> CheckFit(const GraphIndex& index, const ModelManifest& manifest);
+
+}  // namespace resmem
+
+#endif  // RESMEM_ONNX_GRAPH_FIT_H_

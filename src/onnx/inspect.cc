@@ -1,0 +1,40 @@
+#include <onnx/onnx_pb.h>
+
+#include "onnx/graph_file.h"
+#include "onnx/graph_index.h"
+#include "onnx/tensor_data.h"
+#include "resmem/onnx_model.h"
+#include "support/file_system.h"
+#include "support/guard.h"
+
+namespace resmem {
+
+Result<OnnxSummary> InspectOnnx(const std::string& onnx_path) try {
+  RESMEM_ASSIGN_OR_RETURN(const MappedFile file, FileSystem::Posix().Map(onnx_path));
+  RESMEM_ASSIGN_OR_RETURN(const GraphModel model, ParseGraph(onnx_path, file.bytes()));
+  OnnxSummary summary;
+  summary.producer = model->producer_name();
+  if (!model->producer_version().empty()) summary.producer += " " + model->producer_version();
+  summary.ir_version = model->ir_version();
+  for (const onnx::OperatorSetIdProto& set : model->opset_import()) {
+    if (set.domain().empty() || set.domain() == "ai.onnx") summary.opset = set.version();
+  }
+  for (const onnx::TensorProto& tensor : model->graph().initializer()) {
+    RESMEM_ASSIGN_OR_RETURN(const int64_t values, TensorValues(tensor));
+    summary.parameters += values;
+  }
+  const GraphIndex index(model->graph());
+  summary.inputs = index.Inputs();
+  summary.outputs = index.Outputs();
+  summary.candidates = index.Candidates();
+  summary.logits = index.Logits();
+  VisitNodes(*model, [&](const onnx::NodeProto& node) {
+    const bool standard = node.domain().empty() || node.domain() == "ai.onnx";
+    ++summary.operators[standard ? node.op_type() : node.domain() + ":" + node.op_type()];
+  });
+  return summary;
+} catch (...) {
+  return CaughtException("inspect an ONNX file");
+}
+
+}  // namespace resmem
