@@ -1,0 +1,198 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "fixtures/file_bytes.h"
+#include "fixtures/small_memory.h"
+#include "onnx/test_graphs.h"
+#include "resmem/onnx_model.h"
+
+namespace resmem {
+namespace {
+
+class PrepareTest : public testing::Test {
+ protected:
+  void SetUp() override { RESMEM_NEED_RUNTIME(); }
+
+  Result<ModelManifest> Prepare(const fixtures::GraphMaker& maker,
+                                const PrepareOptions& options = {}) {
+    fixtures::WriteBytes(source_, maker.bytes());
+    return PrepareOnnx(source_, options, path_, {});
+  }
+  void ExpectRefused(const fixtures::GraphMaker& maker, const PrepareOptions& options,
+                     ErrorCode code, const std::string& words) {
+    const Status status = Prepare(maker, options).status();
+    EXPECT_EQ(status.code(), code) << status.message();
+    EXPECT_NE(status.message().find(words), std::string::npos) << status.message();
+    EXPECT_EQ(status.message().rfind(source_, 0), 0u) << status.message();
+    EXPECT_FALSE(std::filesystem::exists(path_));
+  }
+
+  const fixtures::TemporaryFolder folder_;
+  const std::string source_ = folder_ / "source.onnx";
+  const std::string path_ = folder_ / "net.onnx";
+};
+
+TEST_F(PrepareTest, WritesAGraphWithBothOutputsAndItsManifest) {
+  PrepareOptions options;
+  options.mean = {0.5f};
+  options.class_names = {"a", "b", "c"};
+  options.network = "tiny";
+  options.resize = 3;
+  const auto manifest = Prepare(fixtures::Picture(), options);
+  ASSERT_TRUE(manifest.ok()) << manifest.status().message();
+  EXPECT_EQ(manifest->mean, (std::vector<float>{0.5f, 0.5f, 0.5f}));
+  EXPECT_EQ(manifest->deviation, (std::vector<float>{1, 1, 1}));
+  const ModelManifest read = *ReadModelManifest(path_);
+  EXPECT_EQ(read.embedding, "flat");
+  EXPECT_EQ(read.class_names, options.class_names);
+  EXPECT_EQ(read.resize, 3);
+  const OnnxSummary summary = *InspectOnnx(path_);
+  ASSERT_EQ(summary.outputs.size(), 2u);
+  EXPECT_EQ(summary.outputs[0].name, "y");
+  EXPECT_EQ(summary.outputs[1].name, "flat");
+}
+
+TEST_F(PrepareTest, PreparingAPreparedModelChangesNothing) {
+  ASSERT_TRUE(Prepare(fixtures::Picture()).ok());
+  const std::string again = folder_ / "again.onnx";
+  ASSERT_TRUE(PrepareOnnx(path_, {}, again, {}).ok());
+  EXPECT_EQ(fixtures::ReadBytes(again), fixtures::ReadBytes(path_));
+}
+
+TEST_F(PrepareTest, TakesTheLogitsBeforeASoftmax) {
+  fixtures::GraphMaker maker = fixtures::Table();
+  maker.Node("Softmax", {"y"}, "probabilities");
+  maker.graph().clear_output();
+  maker.Output("probabilities", {-1, 2});
+  const auto manifest = Prepare(maker);
+  ASSERT_TRUE(manifest.ok()) << manifest.status().message();
+  EXPECT_EQ(manifest->logits, "y");
+}
+
+TEST_F(PrepareTest, ChannelsLastIsTurnedAround) {
+  // TensorFlow's way: image (n x 5 x 4 x 3), the mean over the picture, a head.
+  fixtures::GraphMaker maker;
+  maker.Input("image", {-1, 5, 4, 3});
+  maker.Weights("w", {3, 2}, {1, 0, 0, 1, 0, 0});
+  onnx::NodeProto& mean = maker.Node("ReduceMean", {"image"}, "pooled");
+  fixtures::GraphMaker::SetIntegers(mean, "axes", {1, 2});
+  fixtures::GraphMaker::SetInteger(mean, "keepdims", 0);
+  maker.Node("MatMul", {"pooled", "w"}, "y");
+  maker.Output("y", {-1, 2});
+  const auto manifest = Prepare(maker);
+  ASSERT_TRUE(manifest.ok()) << manifest.status().message();
+  EXPECT_EQ(manifest->channels, 3);
+  EXPECT_EQ(manifest->height, 5);
+  EXPECT_EQ(manifest->width, 4);
+  EXPECT_EQ(manifest->dim, 3);
+  std::vector<uint8_t> pixels;
+  for (int i = 0; i < 20; ++i) pixels.insert(pixels.end(), {255, 51, 0});
+  std::vector<float> keys(3);
+  const auto model = OnnxModel::Open(path_);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  ASSERT_TRUE(model->Run(pixels, 1, keys, {}).ok());
+  EXPECT_NEAR(keys[0], 1, 1e-6);
+  EXPECT_NEAR(keys[1], 0.2, 1e-6);
+  EXPECT_NEAR(keys[2], 0, 1e-6);
+}
+
+TEST_F(PrepareTest, OpenSidesOfAPictureMustBeGiven) {
+  fixtures::GraphMaker maker = fixtures::Picture();
+  auto* shape = maker.graph().mutable_input(0)->mutable_type()->mutable_tensor_type();
+  for (const int side : {2, 3}) shape->mutable_shape()->mutable_dim(side)->set_dim_param("side");
+  ExpectRefused(maker, {}, ErrorCode::kInvalidArgument, "leaves the height");
+  PrepareOptions options;
+  options.height = 8;
+  options.width = 6;
+  const auto manifest = Prepare(maker, options);
+  ASSERT_TRUE(manifest.ok()) << manifest.status().message();
+  EXPECT_EQ(manifest->width, 6);
+}
+
+TEST_F(PrepareTest, AnUnknownTensorGetsSuggestions) {
+  PrepareOptions options;
+  options.embedding = "flatt";
+  ExpectRefused(fixtures::Picture(), options, ErrorCode::kInvalidArgument,
+                "most like it are flat,");
+}
+
+TEST_F(PrepareTest, WhatCannotBeAnEmbeddingIsRefused) {
+  PrepareOptions options;
+  options.embedding = "conv";
+  ExpectRefused(fixtures::Picture(), options, ErrorCode::kUnsupported, "2 x 2 x 2 x 2 for 2 rows");
+  options.embedding = "image";
+  ExpectRefused(fixtures::Picture(), options, ErrorCode::kInvalidArgument, "is the input");
+  options.embedding = "y";
+  ExpectRefused(fixtures::Picture(), options, ErrorCode::kInvalidArgument, "both the tensor y");
+}
+
+TEST_F(PrepareTest, AModelWithoutAHeadNeedsANamedEmbedding) {
+  fixtures::GraphMaker maker;
+  maker.Input("x", {-1, 2});
+  maker.Node("Relu", {"x"}, "h");
+  maker.Node("Neg", {"h"}, "y");
+  maker.Output("y", {-1, 2});
+  ExpectRefused(maker, {}, ErrorCode::kUnsupported, "--embedding");
+  PrepareOptions options;
+  options.embedding = "h";
+  EXPECT_TRUE(Prepare(maker, options).ok());
+}
+
+TEST_F(PrepareTest, AnUnknownOperatorIsNamedInTheRuntimesWords) {
+  fixtures::GraphMaker maker = fixtures::Table();
+  maker.Node("Frobnicate", {"y"}, "z");
+  maker.Output("z", {-1, 2});
+  ExpectRefused(maker, {}, ErrorCode::kUnsupported, "Frobnicate");
+}
+
+TEST_F(PrepareTest, AnswersThatDependOnTheRowsAroundAreRefused) {
+  fixtures::GraphMaker maker;  // h = x - its mean over the rows, as batch norm does in training
+  maker.Input("x", {-1, 2});
+  maker.Weights("w", {2, 2}, {1, 0, 0, 1});
+  maker.Weights("half", {1, 2}, {0.5f, 1});
+  fixtures::GraphMaker::SetInteger(maker.Node("CumSum", {"x", "axis"}, "sum"), "exclusive", 0);
+  onnx::TensorProto* axis = maker.graph().add_initializer();
+  axis->set_name("axis");
+  axis->set_data_type(onnx::TensorProto::INT64);
+  axis->add_int64_data(0);
+  maker.Node("Mul", {"sum", "half"}, "h");
+  maker.Node("MatMul", {"h", "w"}, "y");
+  maker.Output("y", {-1, 2});
+  ExpectRefused(maker, {}, ErrorCode::kUnsupported, "exported for training");
+}
+
+TEST_F(PrepareTest, InputsThatNobodyFeedsAreRefused) {
+  fixtures::GraphMaker two = fixtures::Table();
+  two.Input("mask", {-1, 3});
+  ExpectRefused(two, {}, ErrorCode::kUnsupported, "has 2 inputs (x, mask)");
+  fixtures::GraphMaker bytes = fixtures::Table();
+  bytes.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(
+      onnx::TensorProto::UINT8);
+  ExpectRefused(bytes, {}, ErrorCode::kUnsupported, "takes uint8");
+  fixtures::GraphMaker shapeless = fixtures::Table();
+  shapeless.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+  ExpectRefused(shapeless, {}, ErrorCode::kUnsupported, "does not say which shape");
+}
+
+TEST_F(PrepareTest, ANormalisationThatDoesNotFitIsRefused) {
+  PrepareOptions options;
+  options.mean = {0.1f, 0.2f};
+  ExpectRefused(fixtures::Picture(), options, ErrorCode::kInvalidArgument, "mean has 2 values");
+  ExpectRefused(fixtures::Table(), options, ErrorCode::kInvalidArgument, "rows of numbers");
+  options = {};
+  options.class_names = {"one"};
+  ExpectRefused(fixtures::Table(), options, ErrorCode::kInvalidArgument, "1 class names");
+}
+
+TEST_F(PrepareTest, AMissingRuntimeIsSaidInOneSentence) {
+  fixtures::WriteBytes(source_, fixtures::Table().bytes());
+  OnnxOptions runtime;
+  runtime.library = folder_ / "no.so";
+  const Status status = PrepareOnnx(source_, {}, path_, runtime).status();
+  EXPECT_EQ(status.code(), ErrorCode::kNotFound);
+  EXPECT_NE(status.message().find("./setup"), std::string::npos) << status.message();
+}
+
+}  // namespace
+}  // namespace resmem
