@@ -61,8 +61,8 @@ Result<Fingerprint> FingerprintModel(const std::string& onnx_path);
 struct OnnxTensor {
   std::string name;
   std::string type;  // "float32", "" where the graph does not say
-  std::vector<std::string>
-      shape;            // "64", a symbol such as "batch", or "?"; empty: unknown or scalar
+  // "64", a symbol such as "batch", or "?"; empty where the graph does not say.
+  std::vector<std::string> shape;
   std::string made_by;  // operator: "GlobalAveragePool"; empty for an input
 };
 
@@ -85,14 +85,14 @@ struct OnnxSummary {
 Result<OnnxSummary> InspectOnnx(const std::string& onnx_path);
 
 struct OnnxOptions {
-  int threads = 0;      // of the runtime, 0: as many as the machine has
+  int threads = 0;      // batches run at once, 0: as many as the machine has
   std::string library;  // libonnxruntime.so; empty: RESMEM_ONNXRUNTIME, then the usual places
 };
 
 struct PrepareOptions {
   std::string embedding;  // a tensor of the graph; empty: the first candidate
-  std::string logits;     // empty: the output that depends on the last Gemm or MatMul
-  std::string input;      // empty: the only one
+  // Empty: the output that follows from the last Gemm or MatMul, or what goes into its Softmax.
+  std::string logits;
   // Where the graph leaves height or width open, pictures need them here.
   int64_t height = 0, width = 0;
   std::vector<float> mean, deviation;  // empty: 0 and 1 for every channel; one value: for all
@@ -100,16 +100,20 @@ struct PrepareOptions {
   std::vector<std::string> class_names;
   std::string network;
 };
-// Writes `output` and its manifest: the graph of `source` with the embedding among its outputs and
-// external data taken in.  Runs it first: the manifest's dim and classes are what came out.
+// Writes `output` and its manifest: the graph of `source` with embedding and logits among its
+// outputs, external data taken in, and a Transpose before it where it takes channels last.  Runs
+// it first: the manifest's dim and classes are what came out, and a graph whose answer to a row
+// changes with the rows around it, one exported for training, is refused.
 // Errors: kNotFound, kBadData, kInvalidArgument (a name that is not there), kUnsupported (an
 // operator or library that is not there), kIo.
 Result<ModelManifest> PrepareOnnx(const std::string& source, const PrepareOptions& options,
                                   const std::string& output, const OnnxOptions& runtime);
 
-// Rows are run in batches of a fixed size, the last one filled up with zeros where the runtime's
-// answer would depend on the batch's size.  Immutable: const methods need no lock on any number of
-// threads.
+// Rows are run in batches that begin at the same rows whatever the number of threads; a batch is
+// computed by one thread, so an answer never depends on how many there are.  The last batch of a
+// call is a shorter one (where the graph takes a fixed number of rows, it is filled up with zeros).
+// Whether a row's last bits change with the size of its batch is up to the runtime: with 1.30 none
+// did, docs/measurements/onnx.md.  Immutable: const methods need no lock on any number of threads.
 class OnnxModel {
  public:
   // Errors: kNotFound (no file, manifest or runtime), kBadData, kCorrupt (the manifest), kMismatch

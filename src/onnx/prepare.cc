@@ -26,15 +26,12 @@ std::string Names(const std::vector<OnnxTensor>& tensors) {
   return text;
 }
 
-Result<std::string> ChooseInput(const GraphIndex& index, const std::string& wanted) {
+Result<std::string> OnlyInput(const GraphIndex& index) {
   const std::vector<OnnxTensor> inputs = index.Inputs();
-  if (inputs.size() != 1) {
-    return Status(ErrorCode::kUnsupported,
-                  Text("the graph has ", inputs.size(), " inputs (", Names(inputs),
-                       "); a base model has one, export it with the others fixed"));
-  }
-  if (wanted.empty() || wanted == inputs[0].name) return inputs[0].name;
-  return Wrong(Text("the graph has no input ", wanted, ", its input is ", inputs[0].name));
+  if (inputs.size() == 1) return inputs[0].name;
+  return Status(ErrorCode::kUnsupported,
+                Text("the graph has ", inputs.size(), " inputs (", Names(inputs),
+                     "); a base model has one, export it with the others fixed"));
 }
 
 Result<std::string> ChooseTensor(const GraphIndex& index, const char* what,
@@ -137,12 +134,12 @@ void AddOutput(const std::string& name, onnx::GraphProto* graph) {
   output->mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
 }
 
-// Everything of the manifest but dim and classes; `fixed` as CheckFit() gives it.
+// Everything of the manifest but dim and classes.
 Status Choose(const onnx::GraphProto& graph, const PrepareOptions& options, ModelManifest* m,
               bool* channels_last) {
   const GraphIndex index(graph);
   const std::vector<OnnxTensor> candidates = index.Candidates();
-  RESMEM_ASSIGN_OR_RETURN(m->input, ChooseInput(index, options.input));
+  RESMEM_ASSIGN_OR_RETURN(m->input, OnlyInput(index));
   RESMEM_ASSIGN_OR_RETURN(m->embedding, ChooseTensor(index, "embedding", options.embedding,
                                                      candidates.empty() ? "" : candidates[0].name));
   RESMEM_ASSIGN_OR_RETURN(m->logits, ChooseTensor(index, "logits", options.logits, index.Logits()));
