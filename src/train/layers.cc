@@ -1,0 +1,47 @@
+#include "train/layers.h"
+
+#include <cmath>
+
+namespace resmem::train {
+
+ConvNormImpl::ConvNormImpl(const Options& options) : options_(options) {
+  torch::Tensor weight = torch::empty(
+      {options.outputs, options.inputs / options.groups, options.kernel, options.kernel});
+  torch::nn::init::kaiming_normal_(weight, 0.0, torch::kFanOut, torch::kReLU);
+  weight_ = register_parameter("weight", weight.contiguous(at::MemoryFormat::ChannelsLast));
+  norm_.weight = register_parameter("norm_weight", torch::ones({options.outputs}));
+  norm_.bias = register_parameter("norm_bias", torch::zeros({options.outputs}));
+  norm_.running_mean = register_buffer("running_mean", torch::zeros({options.outputs}));
+  norm_.running_variance = register_buffer("running_variance", torch::ones({options.outputs}));
+}
+
+torch::Tensor ConvNormImpl::forward(const torch::Tensor& x, const torch::Tensor& shortcut) {
+  const torch::Tensor y = torch::conv2d(x, weight_, {}, options_.stride, options_.kernel / 2,
+                                        /*dilation=*/1, options_.groups);
+  return FusedNorm(y, norm_, is_training(), shortcut, options_.activation);
+}
+
+std::string ConvNormImpl::Export(OnnxGraph& graph, const std::string& input,
+                                 const std::string& shortcut) const {
+  torch::NoGradGuard no_gradient;
+  const torch::Tensor scale =
+      norm_.weight.to(torch::kDouble) /
+      (norm_.running_variance.to(torch::kDouble) + norm_.epsilon).sqrt();
+  const torch::Tensor weight = weight_.to(torch::kDouble) * scale.view({-1, 1, 1, 1});
+  const torch::Tensor bias =
+      norm_.bias.to(torch::kDouble) - norm_.running_mean.to(torch::kDouble) * scale;
+  std::string value =
+      graph.Conv(input, weight, bias, options_.stride, options_.kernel / 2, options_.groups);
+  if (!shortcut.empty()) value = graph.Add(value, shortcut);
+  if (options_.activation == Activation::kRelu) return graph.Relu(value);
+  if (options_.activation == Activation::kRelu6) return graph.Relu6(value);
+  return value;
+}
+
+LinearLayerImpl::LinearLayerImpl(int64_t inputs, int64_t outputs) {
+  const double bound = 1.0 / std::sqrt(static_cast<double>(inputs));
+  weight_ = register_parameter("weight", torch::empty({outputs, inputs}).uniform_(-bound, bound));
+  bias_ = register_parameter("bias", torch::zeros({outputs}));
+}
+
+}  // namespace resmem::train
