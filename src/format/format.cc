@@ -12,6 +12,8 @@ const char* FileKindName(FileKind kind) {
       return "deletions";
     case FileKind::kBaseModel:
       return "base model";
+    case FileKind::kCheckpoint:
+      return "checkpoint";
   }
   return "unknown";
 }

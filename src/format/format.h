@@ -12,7 +12,13 @@ namespace resmem {
 
 static_assert(std::endian::native == std::endian::little, "mapped files are little-endian");
 
-enum class FileKind : uint32_t { kManifest = 1, kSegment = 2, kDeletions = 3, kBaseModel = 4 };
+enum class FileKind : uint32_t {
+  kManifest = 1,
+  kSegment = 2,
+  kDeletions = 3,
+  kBaseModel = 4,
+  kCheckpoint = 5,
+};
 const char* FileKindName(FileKind kind);
 
 enum class StoredType : uint32_t {

@@ -41,12 +41,10 @@ Status SaveCheckpoint(const std::string& path, const Progressed& progressed,
   for (const auto& [name, tensor] : state) values += tensor.numel();
   RESMEM_ASSIGN_OR_RETURN(
       ContainerWriter writer,
-      ContainerWriter::Create(
-          FileSystem::Posix(), path, FileKind::kCheckpoint,
-          {{"words", StoredType::kU8, static_cast<int64_t>(text.size()), 1},
-           {"values", StoredType::kF32, values, 1}}));
-  RESMEM_RETURN_IF_ERROR(
-      writer.Append(kWords, std::as_bytes(std::span(text.data(), text.size()))));
+      ContainerWriter::Create(FileSystem::Posix(), path, FileKind::kCheckpoint,
+                              {{"words", StoredType::kU8, static_cast<int64_t>(text.size()), 1},
+                               {"values", StoredType::kF32, values, 1}}));
+  RESMEM_RETURN_IF_ERROR(writer.Append(kWords, std::as_bytes(std::span(text.data(), text.size()))));
   for (const auto& [name, tensor] : state) {
     const torch::Tensor plain = Plain(tensor);
     RESMEM_RETURN_IF_ERROR(writer.AppendValues<float>(
@@ -56,11 +54,9 @@ Status SaveCheckpoint(const std::string& path, const Progressed& progressed,
 }
 
 Result<Progressed> LoadCheckpoint(const std::string& path, const NamedTensors& state) {
-  RESMEM_ASSIGN_OR_RETURN(
-      const ContainerReader reader,
-      ContainerReader::Open(FileSystem::Posix(), path, FileKind::kCheckpoint));
-  if (reader.sections().size() != 2 ||
-      reader.sections()[kWords].shape.type != StoredType::kU8 ||
+  RESMEM_ASSIGN_OR_RETURN(const ContainerReader reader,
+                          ContainerReader::Open(FileSystem::Posix(), path, FileKind::kCheckpoint));
+  if (reader.sections().size() != 2 || reader.sections()[kWords].shape.type != StoredType::kU8 ||
       reader.sections()[kValues].shape.type != StoredType::kF32) {
     return reader.Corrupt("a checkpoint has the sections words and values");
   }
@@ -81,8 +77,9 @@ Result<Progressed> LoadCheckpoint(const std::string& path, const NamedTensors& s
   for (const auto& [name, tensor] : state) expected += tensor.numel();
   if (words["tensors"] != Describe(state) || std::ssize(values) != expected) {
     return Status(ErrorCode::kMismatch,
-                  Text(path, ": the checkpoint of another network; its tensors are not this "
-                             "recipe's. Train into a new folder"));
+                  Text(path,
+                       ": the checkpoint of another network; its tensors are not this "
+                       "recipe's. Train into a new folder"));
   }
   torch::NoGradGuard no_gradient;
   for (const auto& [name, tensor] : state) {

@@ -6,10 +6,11 @@
 
 #include <string>
 
-#include "train/fused_norm.h"
 #include "train/onnx_graph.h"
 
 namespace resmem::train {
+
+enum class Activation { kNone, kRelu, kRelu6 };
 
 // activation(norm(conv(x)) + shortcut), padded so that stride 1 keeps the size.
 class ConvNormImpl : public torch::nn::Module {
@@ -26,13 +27,14 @@ class ConvNormImpl : public torch::nn::Module {
  private:
   Options options_;
   torch::Tensor weight_;
-  NormState norm_;
+  torch::Tensor norm_weight_, norm_bias_, running_mean_, running_variance_;
 };
 TORCH_MODULE(ConvNorm);
 
 class LinearLayerImpl : public torch::nn::Module {
  public:
   LinearLayerImpl(int64_t inputs, int64_t outputs);
+  int64_t outputs() const { return weight_.size(0); }
   torch::Tensor forward(const torch::Tensor& x) { return torch::linear(x, weight_, bias_); }
   std::string Export(OnnxGraph& graph, const std::string& input) const {
     return graph.Linear(input, weight_, bias_);

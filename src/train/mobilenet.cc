@@ -20,23 +20,21 @@ class InvertedResidualImpl : public torch::nn::Module {
       : adds_(stride == 1 && inputs == outputs) {
     const int64_t inner = inputs * expansion;
     if (expansion != 1) {
-      expand_ = register_module("expand",
-                                ConvNorm(ConvNormImpl::Options{.inputs = inputs,
-                                                               .outputs = inner,
-                                                               .kernel = 1,
-                                                               .activation = Activation::kRelu6}));
+      expand_ = register_module(
+          "expand",
+          ConvNorm(ConvNormImpl::Options{
+              .inputs = inputs, .outputs = inner, .kernel = 1, .activation = Activation::kRelu6}));
     }
-    depthwise_ = register_module(
-        "depthwise", ConvNorm(ConvNormImpl::Options{.inputs = inner,
-                                                    .outputs = inner,
-                                                    .stride = stride,
-                                                    .groups = inner,
-                                                    .activation = Activation::kRelu6}));
-    project_ = register_module("project",
-                               ConvNorm(ConvNormImpl::Options{.inputs = inner,
-                                                              .outputs = outputs,
-                                                              .kernel = 1,
-                                                              .activation = Activation::kNone}));
+    depthwise_ = register_module("depthwise",
+                                 ConvNorm(ConvNormImpl::Options{.inputs = inner,
+                                                                .outputs = inner,
+                                                                .stride = stride,
+                                                                .groups = inner,
+                                                                .activation = Activation::kRelu6}));
+    project_ = register_module(
+        "project",
+        ConvNorm(ConvNormImpl::Options{
+            .inputs = inner, .outputs = outputs, .kernel = 1, .activation = Activation::kNone}));
   }
   torch::Tensor forward(const torch::Tensor& x) {
     const torch::Tensor inner = expand_ ? expand_(x) : x;
@@ -55,7 +53,7 @@ TORCH_MODULE(InvertedResidual);
 
 class MobileNet : public Network {
  public:
-  MobileNet(double width, const InputShape& input, int64_t classes) : input_(input) {
+  MobileNet(double width, const InputShape& input, int64_t classes) {
     struct Stage {
       int64_t expansion, channels, blocks, stride;
     };
@@ -63,28 +61,26 @@ class MobileNet : public Network {
                                  {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
     const bool small = std::min(input.height, input.width) < 64;
     int64_t channels = Scaled(32 * width);
-    stem_ = register_module("stem", ConvNorm(ConvNormImpl::Options{
-                                        .inputs = input.channels,
-                                        .outputs = channels,
-                                        .stride = small ? 1 : 2,
-                                        .activation = Activation::kRelu6}));
+    stem_ =
+        register_module("stem", ConvNorm(ConvNormImpl::Options{.inputs = input.channels,
+                                                               .outputs = channels,
+                                                               .stride = small ? 1 : 2,
+                                                               .activation = Activation::kRelu6}));
     for (const Stage& stage : kStages) {
       const int64_t outputs = Scaled(static_cast<double>(stage.channels) * width);
       for (int64_t block = 0; block < stage.blocks; ++block) {
         const bool shrinks = block == 0 && !(small && stage.channels == 24);
-        blocks_.push_back(
-            register_module("block" + std::to_string(blocks_.size()),
-                            InvertedResidual(channels, outputs, shrinks ? stage.stride : 1,
-                                             stage.expansion)));
+        blocks_.push_back(register_module(
+            "block" + std::to_string(blocks_.size()),
+            InvertedResidual(channels, outputs, shrinks ? stage.stride : 1, stage.expansion)));
         channels = outputs;
       }
     }
     dim_ = Scaled(1280 * std::max(1.0, width));
-    last_ = register_module("last", ConvNorm(ConvNormImpl::Options{
-                                        .inputs = channels,
-                                        .outputs = dim_,
-                                        .kernel = 1,
-                                        .activation = Activation::kRelu6}));
+    last_ = register_module(
+        "last",
+        ConvNorm(ConvNormImpl::Options{
+            .inputs = channels, .outputs = dim_, .kernel = 1, .activation = Activation::kRelu6}));
     head_ = register_module("head", LinearLayer(dim_, classes));
   }
   Outputs Forward(torch::Tensor x) override {
@@ -94,17 +90,15 @@ class MobileNet : public Network {
     return {x, head_(x)};
   }
   int64_t dim() const override { return dim_; }
-  void Export(OnnxGraph& graph) const override {
-    std::string x = graph.Input(kInputName, {input_.channels, input_.height, input_.width});
+  void Export(OnnxGraph& graph, std::string x) const override {
     x = stem_->Export(graph, x);
     for (const InvertedResidual& block : blocks_) x = block->Export(graph, x);
     x = graph.GlobalAveragePool(last_->Export(graph, x));
     graph.Output(x, kEmbeddingName, dim_);
-    graph.Output(head_->Export(graph, x), kLogitsName, head_->parameters()[0].size(0));
+    graph.Output(head_->Export(graph, x), kLogitsName, head_->outputs());
   }
 
  private:
-  InputShape input_;
   int64_t dim_ = 0;
   ConvNorm stem_{nullptr}, last_{nullptr};
   std::vector<InvertedResidual> blocks_;

@@ -20,17 +20,17 @@ Result<std::shared_ptr<Network>> MakeNetwork(const std::string& name, const Inpu
     case NetworkFamily::kMobileNet:
       if (table) {
         return Status(ErrorCode::kInvalidArgument,
-                      Text(name, " takes pictures, but the data are table rows of ",
-                           input.channels, " columns; use linear or mlp-HIDDEN"));
+                      Text(name, " takes pictures, but the data are table rows of ", input.channels,
+                           " columns; use linear or mlp-HIDDEN"));
       }
-      return parsed.family == NetworkFamily::kResNet
-                 ? MakeResNet(parsed.depth, input, classes)
-                 : MakeMobileNet(parsed.width, input, classes);
+      return parsed.family == NetworkFamily::kResNet ? MakeResNet(parsed.depth, input, classes)
+                                                     : MakeMobileNet(parsed.width, input, classes);
     case NetworkFamily::kPerceptron:
       if (!table) {
         return Status(ErrorCode::kInvalidArgument,
-                      Text(name, " takes table rows (--inputs, --labels), but the data are "
-                                 "pictures; use a resnet or mobilenetv2"));
+                      Text(name,
+                           " takes table rows (--inputs, --labels), but the data are "
+                           "pictures; use a resnet or mobilenetv2"));
       }
       return MakePerceptron(parsed.hidden, input, classes);
   }

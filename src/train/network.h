@@ -24,8 +24,8 @@ class Network : public torch::nn::Module {
   };
   virtual Outputs Forward(torch::Tensor x) = 0;
   virtual int64_t dim() const = 0;  // of the embedding
-  // Adds the network with batch norms folded into the layers before them.
-  virtual void Export(OnnxGraph& graph) const = 0;
+  // Adds the network from `x` to its two outputs, batch norms folded into the layers before them.
+  virtual void Export(OnnxGraph& graph, std::string x) const = 0;
 
   int64_t ParameterCount() const;
 };
@@ -43,8 +43,8 @@ Result<std::shared_ptr<Network>> MakeNetwork(const std::string& name, const Inpu
 std::shared_ptr<Network> MakeResNet(int64_t depth, const InputShape& input, int64_t classes);
 std::shared_ptr<Network> MakeMobileNet(double width, const InputShape& input, int64_t classes);
 // `hidden` empty: a linear model, whose embedding is its input.
-std::shared_ptr<Network> MakePerceptron(const std::vector<int64_t>& hidden,
-                                        const InputShape& input, int64_t classes);
+std::shared_ptr<Network> MakePerceptron(const std::vector<int64_t>& hidden, const InputShape& input,
+                                        int64_t classes);
 
 }  // namespace resmem::train
 

@@ -42,7 +42,10 @@ struct OnnxGraph::Model {
   int64_t values = 0;  // names given so far
 
   std::string NewName(const char* kind) { return Text(kind, "_", values++); }
-  onnx::NodeProto* LastNode() { return proto.mutable_graph()->mutable_node()->rbegin().operator->(); }
+  onnx::NodeProto* LastNode() {
+    auto* nodes = proto.mutable_graph()->mutable_node();
+    return nodes->Mutable(nodes->size() - 1);
+  }
 };
 
 OnnxGraph::OnnxGraph() : model_(std::make_unique<Model>()) {
@@ -75,8 +78,7 @@ std::string OnnxGraph::Constant(const torch::Tensor& values) {
   tensor->set_name(name);
   tensor->set_data_type(onnx::TensorProto::FLOAT);
   for (const int64_t size : plain.sizes()) tensor->add_dims(size);
-  tensor->set_raw_data(plain.data_ptr<float>(),
-                       static_cast<size_t>(plain.numel()) * sizeof(float));
+  tensor->set_raw_data(plain.data_ptr<float>(), static_cast<size_t>(plain.numel()) * sizeof(float));
   return name;
 }
 
@@ -118,6 +120,11 @@ std::string OnnxGraph::Linear(const std::string& input, const torch::Tensor& wei
   const std::string output = Node("Gemm", {input, Constant(weight), Constant(bias)});
   SetInteger(model_->LastNode(), "transB", 1);
   return output;
+}
+
+std::string OnnxGraph::ScaleShift(const std::string& input, const torch::Tensor& scale,
+                                  const torch::Tensor& shift) {
+  return Node("Add", {Node("Mul", {input, Constant(scale)}), Constant(shift)});
 }
 
 void OnnxGraph::Output(const std::string& value, const std::string& name, int64_t columns) {

@@ -28,6 +28,9 @@ class OnnxGraph {
   // input * weight^T + bias, weight as libtorch keeps it: outputs x inputs.
   std::string Linear(const std::string& input, const torch::Tensor& weight,
                      const torch::Tensor& bias);
+  // input * scale + shift, by column.
+  std::string ScaleShift(const std::string& input, const torch::Tensor& scale,
+                         const torch::Tensor& shift);
   // Gives a value its public name.
   void Output(const std::string& value, const std::string& name, int64_t columns);
 

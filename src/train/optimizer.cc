@@ -14,7 +14,7 @@ Optimizer::Optimizer(std::vector<torch::Tensor> parameters, double momentum, boo
 }
 
 void Optimizer::ZeroGradients() {
-  for (torch::Tensor& parameter : parameters_) parameter.mutable_grad() = {};
+  for (torch::Tensor& parameter : parameters_) parameter.mutable_grad().reset();
 }
 
 void Optimizer::Step(double rate) {

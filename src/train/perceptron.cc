@@ -8,8 +8,8 @@ namespace {
 class Perceptron : public Network {
  public:
   Perceptron(const std::vector<int64_t>& hidden, const InputShape& input, int64_t classes)
-      : inputs_(input.channels), dim_(hidden.empty() ? input.channels : hidden.back()) {
-    int64_t width = inputs_;
+      : dim_(hidden.empty() ? input.channels : hidden.back()) {
+    int64_t width = input.channels;
     for (const int64_t units : hidden) {
       layers_.push_back(
           register_module("hidden" + std::to_string(layers_.size()), LinearLayer(width, units)));
@@ -22,23 +22,22 @@ class Perceptron : public Network {
     return {x, head_(x)};
   }
   int64_t dim() const override { return dim_; }
-  void Export(OnnxGraph& graph) const override {
-    std::string x = graph.Input(kInputName, {inputs_});
+  void Export(OnnxGraph& graph, std::string x) const override {
     for (const LinearLayer& layer : layers_) x = graph.Relu(layer->Export(graph, x));
     graph.Output(x, kEmbeddingName, dim_);
-    graph.Output(head_->Export(graph, x), kLogitsName, head_->parameters()[0].size(0));
+    graph.Output(head_->Export(graph, x), kLogitsName, head_->outputs());
   }
 
  private:
-  int64_t inputs_, dim_;
+  int64_t dim_;
   std::vector<LinearLayer> layers_;
   LinearLayer head_{nullptr};
 };
 
 }  // namespace
 
-std::shared_ptr<Network> MakePerceptron(const std::vector<int64_t>& hidden,
-                                        const InputShape& input, int64_t classes) {
+std::shared_ptr<Network> MakePerceptron(const std::vector<int64_t>& hidden, const InputShape& input,
+                                        int64_t classes) {
   return std::make_shared<Perceptron>(hidden, input, classes);
 }
 

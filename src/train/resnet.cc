@@ -14,12 +14,12 @@ class BlockImpl : public torch::nn::Module {
     register_module("first", first_);
     register_module("second", second_);
     if (inputs != outputs) {
-      shortcut_ = register_module(
-          "shortcut", ConvNorm(ConvNormImpl::Options{.inputs = inputs,
-                                                     .outputs = outputs,
-                                                     .kernel = 1,
-                                                     .stride = stride,
-                                                     .activation = Activation::kNone}));
+      shortcut_ = register_module("shortcut",
+                                  ConvNorm(ConvNormImpl::Options{.inputs = inputs,
+                                                                 .outputs = outputs,
+                                                                 .kernel = 1,
+                                                                 .stride = stride,
+                                                                 .activation = Activation::kNone}));
     }
   }
   torch::Tensor forward(const torch::Tensor& x) {
@@ -38,8 +38,7 @@ TORCH_MODULE(Block);
 class ResNet : public Network {
  public:
   ResNet(int64_t depth, const InputShape& input, int64_t classes)
-      : input_(input),
-        stem_(ConvNormImpl::Options{.inputs = input.channels, .outputs = 16}),
+      : stem_(ConvNormImpl::Options{.inputs = input.channels, .outputs = 16}),
         head_(kDim, classes) {
     register_module("stem", stem_);
     int64_t channels = 16;
@@ -60,18 +59,16 @@ class ResNet : public Network {
     return {x, head_(x)};
   }
   int64_t dim() const override { return kDim; }
-  void Export(OnnxGraph& graph) const override {
-    std::string x = graph.Input(kInputName, {input_.channels, input_.height, input_.width});
+  void Export(OnnxGraph& graph, std::string x) const override {
     x = stem_->Export(graph, x);
     for (const Block& block : blocks_) x = block->Export(graph, x);
     x = graph.GlobalAveragePool(x);
     graph.Output(x, kEmbeddingName, kDim);
-    graph.Output(head_->Export(graph, x), kLogitsName, head_->parameters()[0].size(0));
+    graph.Output(head_->Export(graph, x), kLogitsName, head_->outputs());
   }
 
  private:
   static constexpr int64_t kDim = 64;
-  InputShape input_;
   ConvNorm stem_;
   std::vector<Block> blocks_;
   LinearLayer head_;

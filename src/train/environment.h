@@ -1,0 +1,18 @@
+// What libtorch's libraries read from their surroundings, set right before they do real work.
+#ifndef RESMEM_TRAIN_ENVIRONMENT_H_
+#define RESMEM_TRAIN_ENVIRONMENT_H_
+
+#include "resmem/status.h"
+
+namespace resmem::train {
+
+// Starts the program again with the environment that its libraries read when they are loaded,
+// unless it is there; what the user has set stays.  Then sets the allocator.
+void SetEnvironment(char** argv);
+
+// docs/errors.md
+int ExitCodeOf(const Status& status);
+
+}  // namespace resmem::train
+
+#endif  // RESMEM_TRAIN_ENVIRONMENT_H_

@@ -1,0 +1,97 @@
+#include "train/run_folder.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "support/file_system.h"
+#include "support/text.h"
+
+namespace resmem::train {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kCheckpointPrefix[] = "checkpoint-";
+constexpr char kLog[] = "log.jsonl";
+constexpr size_t kKeptCheckpoints = 2;
+
+}  // namespace
+
+std::string RunFolder::EpochName(const char* kind, int64_t epoch) {
+  std::string number = std::to_string(epoch);
+  if (number.size() < 4) number.insert(0, 4 - number.size(), '0');
+  return Text(kind, number);
+}
+
+Result<std::vector<int64_t>> RunFolder::Checkpoints() const {
+  RESMEM_ASSIGN_OR_RETURN(const std::vector<std::string> names, FileSystem::Posix().List(path_));
+  std::vector<int64_t> epochs;
+  for (const std::string& name : names) {
+    if (!name.starts_with(kCheckpointPrefix)) continue;
+    const char* begin = name.data() + sizeof(kCheckpointPrefix) - 1;
+    int64_t epoch = 0;
+    const auto [end, error] = std::from_chars(begin, name.data() + name.size(), epoch);
+    if (error == std::errc() && end == name.data() + name.size()) epochs.push_back(epoch);
+  }
+  std::sort(epochs.begin(), epochs.end());
+  return epochs;
+}
+
+Status RunFolder::Save(const Progressed& progressed, const NamedTensors& state) const {
+  RESMEM_RETURN_IF_ERROR(
+      SaveCheckpoint(File(EpochName(kCheckpointPrefix, progressed.epochs)), progressed, state));
+  RESMEM_ASSIGN_OR_RETURN(const std::vector<int64_t> epochs, Checkpoints());
+  for (size_t i = 0; i + kKeptCheckpoints < epochs.size(); ++i) {
+    RESMEM_RETURN_IF_ERROR(
+        FileSystem::Posix().Remove(File(EpochName(kCheckpointPrefix, epochs[i]))));
+  }
+  return {};
+}
+
+Result<Progressed> RunFolder::Restore(const NamedTensors& state,
+                                      const std::function<void(const std::string&)>& note) const {
+  RESMEM_ASSIGN_OR_RETURN(const std::vector<int64_t> epochs, Checkpoints());
+  for (auto epoch = epochs.rbegin(); epoch != epochs.rend(); ++epoch) {
+    auto loaded = LoadCheckpoint(File(EpochName(kCheckpointPrefix, *epoch)), state);
+    if (loaded.ok() || loaded.status().code() == ErrorCode::kMismatch) return loaded;
+    note(Text("passed over: ", loaded.status().message()));
+  }
+  return Progressed{};
+}
+
+Status RunFolder::CutLog(int64_t epochs) const {
+  if (!FileSystem::Posix().Exists(File(kLog))) return {};
+  RESMEM_ASSIGN_OR_RETURN(const MappedFile file, FileSystem::Posix().Map(File(kLog)));
+  std::istringstream lines(
+      std::string(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()));
+  std::string kept, line;
+  while (std::getline(lines, line)) {
+    const Json json = Json::parse(line, nullptr, false);
+    if (json.is_object() && json.value("epoch", INT64_MAX) <= epochs) kept += line + "\n";
+  }
+  return WriteFileAtomically(FileSystem::Posix(), File(kLog),
+                             std::as_bytes(std::span(kept.data(), kept.size())));
+}
+
+Status RunFolder::Log(const EpochReport& report) const {
+  Json json = {{"epoch", report.epoch},
+               {"rate", report.rate},
+               {"loss", report.loss},
+               {"train_accuracy", report.train_accuracy}};
+  if (report.validation_accuracy >= 0) json["validation_accuracy"] = report.validation_accuracy;
+  if (report.test_accuracy >= 0) json["test_accuracy"] = report.test_accuracy;
+  json["images_per_second"] = report.images_per_second;
+  json["seconds"] = report.seconds;
+  const std::string line = json.dump() + "\n";
+  std::FILE* file = std::fopen(File(kLog).c_str(), "ab");
+  const bool written =
+      file != nullptr && std::fwrite(line.data(), 1, line.size(), file) == line.size();
+  const bool closed = file != nullptr && std::fclose(file) == 0;
+  if (written && closed) return {};
+  return Status(ErrorCode::kIo, Text(File(kLog), ": cannot be written; is the disk full?"));
+}
+
+}  // namespace resmem::train
