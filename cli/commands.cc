@@ -15,6 +15,8 @@
   ADD("Keep it", "compact", MakeCompact)                \
   ADD("Keep it", "info", MakeInfo)                      \
   ADD("Keep it", "verify", MakeVerify)                  \
+  ADD("Base models", "model inspect", MakeModelInspect) \
+  ADD("Base models", "model prepare", MakeModelPrepare) \
   ADD("A base of our own", "base train", MakeBaseTrain) \
   ADD("A base of our own", "base run", MakeBaseRun)     \
   ADD("Understand it", "theory", MakeTheory)            \

@@ -8,28 +8,27 @@
 
 namespace resmem::cli {
 
-Result<std::vector<std::string>> ReadClassNames(const std::string& path, int64_t classes) {
+Result<std::vector<std::string>> ReadClassNames(const std::string& path) {
   std::ifstream file(path);
   if (!file) return Status(ErrorCode::kNotFound, path + ": cannot be read; --classes names a file");
   std::vector<std::string> names;
   for (std::string line; std::getline(file, line);) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
-    const auto number = std::to_string(names.size() + 1);
     if (line.empty()) {
-      return Status(ErrorCode::kBadData,
-                    path + ": line " + number + " is empty; give one class name a line");
+      return Status(ErrorCode::kBadData, path + ": line " + std::to_string(names.size() + 1) +
+                                             " is empty; give one class name a line");
     }
     names.push_back(std::move(line));
-    if (static_cast<int64_t>(names.size()) > classes) break;
   }
+  return names;
+}
+
+Result<std::vector<std::string>> ReadClassNames(const std::string& path, int64_t classes) {
+  RESMEM_ASSIGN_OR_RETURN(std::vector<std::string> names, ReadClassNames(path));
   if (static_cast<int64_t>(names.size()) != classes) {
-    return Status(
-        ErrorCode::kBadData,
-        path + ": " +
-            (static_cast<int64_t>(names.size()) > classes ? "more than " + std::to_string(classes)
-                                                          : std::to_string(names.size())) +
-            " names, but the logits have " + std::to_string(classes) +
-            " columns; give one class name a line");
+    return Status(ErrorCode::kBadData,
+                  path + ": " + std::to_string(names.size()) + " names, but the logits have " +
+                      std::to_string(classes) + " columns; give one class name a line");
   }
   return names;
 }

@@ -10,7 +10,9 @@
 
 namespace resmem::cli {
 
-// One name a line, `classes` of them.
+// One name a line.
+Result<std::vector<std::string>> ReadClassNames(const std::string& path);
+// `classes` of them.
 Result<std::vector<std::string>> ReadClassNames(const std::string& path, int64_t classes);
 
 // Superclass number of each class: an array of `classes` whole numbers.

@@ -19,6 +19,7 @@
 
 #include "resmem/array.h"
 #include "resmem/evaluation.h"
+#include "resmem/onnx_model.h"
 #include "resmem/simulation.h"
 #include "resmem/tuner.h"
 
@@ -160,6 +161,10 @@ std::string FiguresJson(std::string_view title, std::span<const Figure> figures,
                         const RunInfo& run);
 std::string SimulationJson(const SimulationResult& result, const RunInfo& run);
 std::string MemoryJson(const MemoryInfo& memory, const RunInfo& run);
+// `prepared`: the manifest beside the file, if it has one; then also the fingerprint.
+std::string OnnxJson(const std::string& path, const OnnxSummary& summary,
+                     const std::optional<ModelManifest>& prepared, const Fingerprint& fingerprint,
+                     const RunInfo& run);
 
 // Several documents as one, in the order in which the page shall show them; one that is
 // combined already gives its parts.

@@ -65,6 +65,10 @@ bool KeepsShape(const std::string& op) {
   return IsOneOf(op, kOperators);
 }
 
+bool Pools(const std::string& op) {
+  return op == "GlobalAveragePool" || op == "GlobalMaxPool";
+}
+
 bool IsHead(const std::string& op) {
   return op == "Gemm" || op == "MatMul";
 }
@@ -114,7 +118,9 @@ GraphIndex::GraphIndex(const onnx::GraphProto& graph) : graph_(graph) {
   }
   // Nodes come after those whose outputs they read.
   for (const onnx::NodeProto& node : graph.node()) {
-    const bool constant = std::all_of(node.input().begin(), node.input().end(),
+    // A tensor's shape is no data either: what follows from it only steers a Reshape.
+    const bool constant = node.op_type() == "Shape" ||
+                          std::all_of(node.input().begin(), node.input().end(),
                                       [&](auto& name) { return name.empty() || IsConstant(name); });
     for (const std::string& output : node.output()) {
       makers_[output] = &node;
@@ -200,18 +206,19 @@ std::vector<OnnxTensor> GraphIndex::Candidates() const {
     const onnx::NodeProto* maker = Maker(step.tensor);
     if (tensor.shape.empty() && step.same && columns > 0) {
       tensor.shape = {"?", Text(columns)};
-      if (tensor.made_by == "GlobalAveragePool" || tensor.made_by == "GlobalMaxPool") {
+      if (Pools(tensor.made_by)) {
         tensor.shape.insert(tensor.shape.end(), {"1", "1"});
       }
     }
     if (first || MakesVectors(tensor.made_by)) candidates.push_back(tensor);
-    if (maker == nullptr) continue;
+    // Before a pooling lie maps, not vectors.
+    if (maker == nullptr || Pools(maker->op_type())) continue;
     const bool reshapes = maker->op_type() == "Flatten" || maker->op_type() == "Squeeze" ||
                           maker->op_type() == "Reshape";
     for (const std::string& input : Data(*maker)) {
       if (!seen.insert(input).second) continue;
       const onnx::NodeProto* before = Maker(input);
-      const bool pooled = before != nullptr && before->op_type().rfind("Global", 0) == 0;
+      const bool pooled = before != nullptr && Pools(before->op_type());
       ahead.push_back({input, step.same && (KeepsShape(maker->op_type()) || (reshapes && pooled))});
     }
   }

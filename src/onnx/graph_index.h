@@ -34,7 +34,7 @@ class GraphIndex {
 
  private:
   const onnx::NodeProto* Maker(const std::string& tensor) const;
-  // Known before any input is: an initializer, or made from such only.
+  // Known before any values are: an initializer, a shape, or made from such only.
   bool IsConstant(const std::string& tensor) const { return constants_.count(tensor) != 0; }
   // The inputs of `node` that are not constant.
   std::vector<std::string> Data(const onnx::NodeProto& node) const;

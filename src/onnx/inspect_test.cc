@@ -65,6 +65,23 @@ TEST_F(InspectTest, FollowsWeightsThatAreComputedFromWeights) {
   EXPECT_EQ(summary->candidates[0].name, "h");
 }
 
+TEST_F(InspectTest, OffersNeitherMapsNorShapes) {
+  fixtures::GraphMaker maker;  // as PyTorch writes x.view(x.size(0), -1)
+  maker.Input("image", {-1, 2, 4, 4});
+  maker.Weights("w", {2, 2}, {1, 2, 3, 4});
+  maker.Node("Relu", {"image"}, "map");
+  maker.Node("GlobalAveragePool", {"map"}, "pool");
+  maker.Node("Shape", {"map"}, "shape");
+  maker.Node("Gather", {"shape"}, "rows");
+  maker.Node("Reshape", {"pool", "rows"}, "flat");
+  maker.Node("MatMul", {"flat", "w"}, "y");
+  maker.Output("y", {-1, 2});
+  const auto summary = Inspect(maker);
+  ASSERT_EQ(summary->candidates.size(), 2u);
+  EXPECT_EQ(summary->candidates[0].name, "flat");
+  EXPECT_EQ(summary->candidates[1].name, "pool");
+}
+
 TEST_F(InspectTest, TakesWhatGoesIntoASoftmaxForTheLogits) {
   fixtures::GraphMaker maker = fixtures::Table();
   maker.Node("Softmax", {"y"}, "probabilities");

@@ -166,7 +166,7 @@ Result<std::string> Serialise(const onnx::ModelProto& model) {
 }
 
 Result<std::string> Rewrite(const std::string& source, const PrepareOptions& options,
-                            const OnnxOptions& runtime_options, ModelManifest* manifest) {
+                            const Runtime& runtime, ModelManifest* manifest) {
   RESMEM_ASSIGN_OR_RETURN(const MappedFile file, FileSystem::Posix().Map(source));
   RESMEM_ASSIGN_OR_RETURN(const GraphModel model, ParseGraph(source, file.bytes()));
   bool channels_last = false;
@@ -182,9 +182,8 @@ Result<std::string> Rewrite(const std::string& source, const PrepareOptions& opt
   AddOutput(manifest->logits, model->mutable_graph());
   RESMEM_ASSIGN_OR_RETURN(const int64_t fixed, CheckFit(GraphIndex(model->graph()), *manifest));
   RESMEM_ASSIGN_OR_RETURN(std::string bytes, Serialise(*model));
-  RESMEM_ASSIGN_OR_RETURN(const Runtime* runtime, Runtime::Load(runtime_options.library));
   RESMEM_ASSIGN_OR_RETURN(const Session session,
-                          Session::Create(*runtime, std::as_bytes(std::span(bytes))));
+                          Session::Create(runtime, std::as_bytes(std::span(bytes))));
   RESMEM_RETURN_IF_ERROR(TrialRun(session, fixed, manifest));
   RESMEM_RETURN_IF_ERROR(CheckManifest(*manifest));
   return bytes;
@@ -194,12 +193,12 @@ Result<std::string> Rewrite(const std::string& source, const PrepareOptions& opt
 
 Result<ModelManifest> PrepareOnnx(const std::string& source, const PrepareOptions& options,
                                   const std::string& output, const OnnxOptions& runtime) try {
+  RESMEM_ASSIGN_OR_RETURN(const Runtime* loaded, Runtime::Load(runtime.library));
   ModelManifest manifest;
-  const auto bytes = Rewrite(source, options, runtime, &manifest);
+  const auto bytes = Rewrite(source, options, *loaded, &manifest);
   if (!bytes.ok()) {
     const std::string& message = bytes.status().message();
-    const bool named =
-        message.rfind(source, 0) == 0 || bytes.status().code() == ErrorCode::kNotFound;
+    const bool named = message.rfind(source, 0) == 0;
     return Status(bytes.status().code(), named ? message : Text(source, ": ", message));
   }
   // A stop between the two files must not leave a new graph with an old manifest.

@@ -5,6 +5,8 @@ so that a memory has something to add.  240 training, 120 validation and 200 tes
 """
 import numpy as np
 
+import onnx_files
+
 DIM, CLASSES = 8, 4
 NAMES = ["coat", "shirt", "sneaker", "boot"]
 
@@ -44,6 +46,7 @@ def write(folder):
     np.save(folder / "sources.npy", np.array([f"img_{i}.png" for i in range(240)]))
     write_regression(folder, random)
     write_bad(folder, train)
+    onnx_files.write(folder, train)
     (folder / "net.onnx").write_bytes(b"weights of a model")
     (folder / "other.onnx").write_bytes(b"weights of another model")
 

@@ -223,6 +223,34 @@ SimulationResult Simulation() {
   return *RunSimulation(options);
 }
 
+OnnxSummary Onnx() {
+  OnnxSummary summary;
+  summary.producer = "pytorch 2.3.1";
+  summary.ir_version = 8;
+  summary.opset = 17;
+  summary.parameters = 277540;
+  summary.inputs = {{"image", "float32", {"n", "3", "32", "32"}, ""}};
+  summary.outputs = {{"y", "float32", {"n", "100"}, "Gemm"}};
+  summary.candidates = {{"pool", "", {"?", "64"}, "Flatten"}};
+  summary.logits = "y";
+  summary.operators = {{"Conv", 21}, {"Gemm", 1}};
+  return summary;
+}
+
+ModelManifest Manifest() {
+  ModelManifest manifest;
+  manifest.input = "image";
+  manifest.channels = 3;
+  manifest.height = manifest.width = 32;
+  manifest.mean = {0.5f, 0.5f, 0.5f};
+  manifest.deviation = {0.25f, 0.25f, 0.25f};
+  manifest.embedding = "pool";
+  manifest.logits = "y";
+  manifest.dim = 64;
+  manifest.classes = 100;
+  return manifest;
+}
+
 std::string Combined() {
   const RunInfo run = Run();
   const std::vector<std::string> names = ClassNames();

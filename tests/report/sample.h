@@ -22,6 +22,8 @@ std::vector<Example> ImageExamples();
 std::vector<Example> TextExamples();
 std::vector<Figure> Figures();
 SimulationResult Simulation();  // run, and not made up: small enough
+OnnxSummary Onnx();
+ModelManifest Manifest();
 
 // All of the above as one document.
 std::string Combined();

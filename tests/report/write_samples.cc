@@ -35,5 +35,8 @@ int main(int argc, char** argv) {
       return 1;
     }
   }
+  // A document without a page.
+  std::ofstream(std::string(argv[1]) + "/onnx.json")
+      << OnnxJson("net.onnx", sample::Onnx(), sample::Manifest(), {"0123", "pool"}, run);
   return 0;
 }

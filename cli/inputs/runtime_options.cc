@@ -1,0 +1,12 @@
+#include "inputs/runtime_options.h"
+
+namespace resmem::cli {
+
+void DeclareRuntime(CommandLine& line, OnnxOptions* options) {
+  line.Value("--onnxruntime", &options->library, "FILE",
+             "libonnxruntime.so.1, the library that runs the model")
+      .Default("what RESMEM_ONNXRUNTIME names, or the one that ./setup installed")
+      .File();
+}
+
+}  // namespace resmem::cli
