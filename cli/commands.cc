@@ -17,6 +17,7 @@
   ADD("Keep it", "verify", MakeVerify)                  \
   ADD("Base models", "model inspect", MakeModelInspect) \
   ADD("Base models", "model prepare", MakeModelPrepare) \
+  ADD("Base models", "embed", MakeEmbed)                \
   ADD("A base of our own", "base train", MakeBaseTrain) \
   ADD("A base of our own", "base run", MakeBaseRun)     \
   ADD("Understand it", "theory", MakeTheory)            \

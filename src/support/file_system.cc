@@ -124,6 +124,12 @@ class PosixFileSystem final : public FileSystem {
     return std::unique_ptr<WritableFile>(new PosixFile(descriptor, path));
   }
 
+  Result<std::unique_ptr<WritableFile>> Reopen(const std::string& path) override {
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (descriptor < 0) return SystemError(path, "open", errno);
+    return std::unique_ptr<WritableFile>(new PosixFile(descriptor, path));
+  }
+
   Result<MappedFile> Map(const std::string& path) override {
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) return SystemError(path, "open", errno);

@@ -57,6 +57,8 @@ class FileSystem {
 
   // Creates or empties the file.
   virtual Result<std::unique_ptr<WritableFile>> Create(const std::string& path) = 0;
+  // For writing at any offset; what it holds stays.
+  virtual Result<std::unique_ptr<WritableFile>> Reopen(const std::string& path) = 0;
   virtual Result<MappedFile> Map(const std::string& path) = 0;  // kNotFound, kIo
   virtual Status Rename(const std::string& from, const std::string& to) = 0;
   virtual Status Remove(const std::string& path) = 0;         // a file or an empty folder

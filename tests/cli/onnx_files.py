@@ -1,4 +1,6 @@
 """Small ONNX files, written without any library: fields of protobuf by their numbers."""
+import sys
+
 import numpy as np
 
 FLOAT, INT = 1, 2  # TensorProto.DataType; AttributeProto.AttributeType
@@ -73,3 +75,20 @@ def write(folder, train):
               weights("head", np.eye(2)), value_info(11, "x", ["n", 2]), value_info(12, "y", ["n", 2])))
     np.save(folder / "pictures.npy", random.integers(0, 256, (300, 8, 8, 3), np.uint8))
     np.save(folder / "picture_labels.npy", random.integers(0, 4, 300))
+
+
+def check(pictures, folder):
+    """The picture model in NumPy, with mean 0.5 and deviation 0.25, against what was embedded."""
+    random = np.random.default_rng(3)
+    filters, head = random.standard_normal((4, 3, 3, 3)), random.standard_normal((4, 4))
+    images = (np.load(pictures) / 255 - 0.5) / 0.25
+    windows = np.lib.stride_tricks.sliding_window_view(images, (3, 3), (1, 2))
+    maps = np.einsum("nyxcij,fcij->nfyx", windows, filters)
+    keys = np.maximum(maps, 0).mean((2, 3))
+    for name, expected in (("keys", keys), ("logits", keys @ head)):
+        np.testing.assert_allclose(np.load(f"{folder}/{name}.npy"), expected, rtol=1e-4, atol=1e-4)
+    print("keys and logits agree")
+
+
+if __name__ == "__main__":
+    check(*sys.argv[1:])
