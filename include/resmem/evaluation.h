@@ -27,6 +27,8 @@ struct Accuracy {
   Interval interval;
 };
 Accuracy MakeAccuracy(int64_t correct, int64_t total);
+// Of left - right, two shares of separate rows: Newcombe's, from the two Wilson intervals.
+Interval DifferenceInterval(const Accuracy& left, const Accuracy& right);
 
 // Two methods on the same rows.  In integers: gain = (fixed - harmed) / total, TPR = fixed / total,
 // FPR = harmed / total, so that gain = TPR - FPR holds exactly.

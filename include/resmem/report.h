@@ -148,6 +148,9 @@ struct Figure {
   std::vector<Curve> curves;
 };
 
+// A figure as an SVG picture that stands alone, legend and colors inside.
+std::string FigureSvg(const Figure& figure);
+
 // ---- Documents --------------------------------------------------------------------------------
 
 std::string EvaluationJson(const Evaluation& evaluation, const RunInfo& run);

@@ -26,12 +26,12 @@ struct TrainRecipe {
   std::string images;
   std::string part = "train";  // of a folder that holds both
   std::string inputs, labels;
-  int64_t height = 0, width = 0;   // of a picture, where files are resized; 0: as they are
-  int64_t rows = 0;                // learn from this many, drawn by the seed; 0: all
-  int64_t validation_rows = 0;     // held out, drawn by the seed before `rows`; best model by them
-  std::string test_part;           // watched in the log, never used to choose; empty: none
-  int64_t crop_padding = 4;        // random crops of the picture padded by this; 0: none
-  bool flip = true;                // left and right, at random
+  int64_t height = 0, width = 0;  // of a picture, where files are resized; 0: as they are
+  int64_t rows = 0;               // learn from this many, drawn by the seed; 0: all
+  int64_t validation_rows = 0;    // held out, drawn by the seed before `rows`; best model by them
+  std::string test_part;          // watched in the log, never used to choose; empty: none
+  int64_t crop_padding = 4;       // random crops of the picture padded by this; 0: none
+  bool flip = true;               // left and right, at random
 
   std::string preset = "short";  // where the values below came from
   int64_t epochs = 24;
@@ -46,9 +46,9 @@ struct TrainRecipe {
   double weight_decay = 5e-4;
   double label_smoothing = 0;
   uint64_t seed = 1;
-  int64_t threads = 0;                // 0: as many as the machine has
-  int64_t evaluate_every = 1;         // epochs between looks at validation and test rows
-  std::vector<int64_t> keep_epochs;   // models exported besides the last and the best
+  int64_t threads = 0;               // 0: as many as the machine has
+  int64_t evaluate_every = 1;        // epochs between looks at validation and test rows
+  std::vector<int64_t> keep_epochs;  // models exported besides the last and the best
 };
 
 enum class NetworkFamily { kResNet, kMobileNet, kPerceptron };
@@ -67,6 +67,15 @@ std::span<const char* const> PresetNames();
 
 // Every value in its bounds, every name known.  Files are not looked at.
 Status CheckTrainRecipe(const TrainRecipe& recipe);
+
+// Rows of the training part by what they are for, each list rising.
+struct TrainSplit {
+  std::vector<int64_t> train, validation;
+};
+// Drawn by the recipe's seed from `rows` of them: first the held-out ones, then those to learn
+// from, so that with one seed a smaller `recipe.rows` is a part of a larger one and never touches
+// what is held out.  kInvalidArgument where the recipe asks for more than there are.
+Result<TrainSplit> DrawTrainSplit(const TrainRecipe& recipe, int64_t rows);
 
 Status WriteTrainRecipe(const std::string& path, const TrainRecipe& recipe);
 // Errors: kNotFound, kBadData with the field, kIo.

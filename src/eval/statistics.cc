@@ -94,6 +94,13 @@ Accuracy MakeAccuracy(int64_t correct, int64_t total) {
   return {correct, total, value, WilsonInterval(correct, total)};
 }
 
+Interval DifferenceInterval(const Accuracy& left, const Accuracy& right) {
+  const double difference = left.value - right.value;
+  return {
+      difference - std::hypot(left.value - left.interval.low, right.interval.high - right.value),
+      difference + std::hypot(left.interval.high - left.value, right.value - right.interval.low)};
+}
+
 PairedGain MakePairedGain(int64_t fixed, int64_t harmed, int64_t both_right, int64_t both_wrong) {
   PairedGain result;
   result.total = fixed + harmed + both_right + both_wrong;

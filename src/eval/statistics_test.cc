@@ -119,5 +119,12 @@ TEST(MakeAccuracy, HoldsTheShareAndItsInterval) {
   EXPECT_NEAR(accuracy.interval.low, 0.2553, 5e-5);
 }
 
+TEST(DifferenceInterval, AgreesWithPublishedValues) {
+  // Newcombe, Statistics in Medicine 17 (1998) 873-890, table II, method 10: 56/70 - 48/80.
+  const Interval interval = DifferenceInterval(MakeAccuracy(56, 70), MakeAccuracy(48, 80));
+  EXPECT_NEAR(interval.low, 0.0524, 5e-5);
+  EXPECT_NEAR(interval.high, 0.3339, 5e-5);
+}
+
 }  // namespace
 }  // namespace resmem

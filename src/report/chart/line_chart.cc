@@ -17,6 +17,37 @@ constexpr double kLeft = 52, kRight = 330, kTop = 10, kBottom = 192;
 constexpr size_t kStyles = 6;  // of curves in style.css
 constexpr size_t kMostMarkers = 30;
 
+// Of a picture that stands alone: the page's light colors, without variables, which some viewers
+// of SVG do not know.
+constexpr char kPictureStyle[] = R"(<style>
+text { font-family: "Segoe UI", "Noto Sans", "DejaVu Sans", Arial, sans-serif; fill: #1b2027; }
+.paper { fill: #fdfdfc; }
+.title { font-size: 15px; font-weight: 600; }
+.legend { font-size: 12.5px; }
+.quiet, .tick, .axis-label { fill: #59636e; }
+.tick { font-size: 10.5px; }
+.axis-label { font-size: 11px; }
+.end { text-anchor: end; }
+.middle { text-anchor: middle; }
+.grid { stroke: #dfe3e7; }
+.axis { stroke: #59636e; }
+.line { fill: none; stroke-width: 2; stroke-linejoin: round; stroke-linecap: round; }
+.band { fill-opacity: .13; }
+.marker { fill: #fdfdfc; stroke-width: 1.6; }
+.c1 .line, .c1 .marker { stroke: #0b6cb3; } .c1 .band { fill: #0b6cb3; }
+.c2 .line, .c2 .marker { stroke: #c4500f; } .c2 .band { fill: #c4500f; }
+.c3 .line, .c3 .marker { stroke: #00805c; } .c3 .band { fill: #00805c; }
+.c4 .line, .c4 .marker { stroke: #9a4f86; } .c4 .band { fill: #9a4f86; }
+.c5 .line, .c5 .marker { stroke: #7a6a00; } .c5 .band { fill: #7a6a00; }
+.c6 .line, .c6 .marker { stroke: #4b5ac4; } .c6 .band { fill: #4b5ac4; }
+.c2 .line { stroke-dasharray: 7 4; }
+.c3 .line { stroke-dasharray: 2 4; }
+.c4 .line { stroke-dasharray: 9 3 2 3; }
+.c5 .line { stroke-dasharray: 4 2; }
+.c6 .line { stroke-dasharray: 12 4; }
+.reference .line { stroke: #76818d; stroke-width: 1.5; stroke-dasharray: 3 4; }
+</style>)";
+
 std::string TickText(double tick, const Scale& scale, const Axis& axis, int count) {
   if (scale.logarithmic()) {
     return axis.percent ? Short(tick * 100).append("\u202f%") : Short(tick);
@@ -88,27 +119,38 @@ Html DrawCurve(const Curve& curve, size_t style, const Scale& x, const Scale& y)
   return svg << markers << CloseTag("g");
 }
 
+// A piece of the curve's line, 26 x 12.
+Html Swatch(const Curve& curve, size_t style) {
+  const std::string name = curve.reference ? "reference" : "curve c" + std::to_string(style + 1);
+  Html swatch = Element("path", {{"class", "line"}, {"d", "M0,6L26,6"}});
+  if (!curve.reference) swatch << Marker(style, 13, 6);
+  return Element("g", {{"class", name}}, swatch);
+}
+
 Html Legend(const Figure& figure, const std::vector<size_t>& styles) {
   Html items;
   for (size_t i = 0; i < figure.curves.size(); ++i) {
-    const Curve& curve = figure.curves[i];
-    const std::string name =
-        curve.reference ? "reference" : "curve c" + std::to_string(styles[i] + 1);
-    Html swatch = Element("path", {{"class", "line"}, {"d", "M0,6L26,6"}});
-    if (!curve.reference) swatch << Marker(styles[i], 13, 6);
     items << Element(
         "li", {},
         Element("svg", {{"class", "swatch"}, {"viewBox", "0 0 26 12"}, {"aria-hidden", "true"}},
-                Element("g", {{"class", name}}, swatch)),
-        curve.name);
+                Swatch(figure.curves[i], styles[i])),
+        figure.curves[i].name);
   }
   return Element("ul", {{"class", "legend"}}, items);
 }
 
-}  // namespace
+std::vector<size_t> CurveStyles(const Figure& figure) {
+  std::vector<size_t> styles;
+  size_t next_style = 0;
+  for (const Curve& curve : figure.curves) {
+    styles.push_back(curve.reference ? 0 : next_style++ % kStyles);
+  }
+  return styles;
+}
 
-Html DrawLineChart(const Figure& figure, const std::optional<CurvePoint>& mark,
-                   std::string_view mark_name) {
+// Axes, curves and mark, in a space of kWidth x kHeight.
+Html DrawPlot(const Figure& figure, const std::vector<size_t>& styles,
+              const std::optional<CurvePoint>& mark, std::string_view mark_name) {
   Extent x_extent, y_extent;
   for (const Curve& curve : figure.curves) {
     for (const CurvePoint& point : curve.points) {
@@ -121,18 +163,7 @@ Html DrawLineChart(const Figure& figure, const std::optional<CurvePoint>& mark,
   }
   const Scale x(x_extent, kLeft, kRight, figure.x.logarithmic);
   const Scale y = Scale::Round(y_extent, kBottom, kTop, figure.y.logarithmic);
-
-  std::vector<size_t> styles;
-  size_t next_style = 0;
-  for (const Curve& curve : figure.curves) {
-    styles.push_back(curve.reference ? 0 : next_style++ % kStyles);
-  }
-  Html svg = OpenTag("svg", {{"class", "plot"},
-                             {"viewBox", "0 0 " + Coordinate(kWidth) + " " + Coordinate(kHeight)},
-                             {"role", "img"},
-                             {"aria-label", figure.title + ": " + figure.y.label + " against " +
-                                                figure.x.label + "; the values are in the table"}});
-  svg << Axes(figure, x, y);
+  Html svg = Axes(figure, x, y);
   for (size_t i = 0; i < figure.curves.size(); ++i) {
     svg << DrawCurve(figure.curves[i], styles[i], x, y);
   }
@@ -146,9 +177,63 @@ Html DrawLineChart(const Figure& figure, const std::optional<CurvePoint>& mark,
         << SvgText(px + (at_right ? -6 : 6), kBottom - 6, at_right ? "note end" : "note",
                    mark_name);
   }
-  svg << CloseTag("svg");
+  return svg;
+}
+
+}  // namespace
+
+Html DrawLineChart(const Figure& figure, const std::optional<CurvePoint>& mark,
+                   std::string_view mark_name) {
+  const std::vector<size_t> styles = CurveStyles(figure);
+  Html svg = OpenTag("svg", {{"class", "plot"},
+                             {"viewBox", "0 0 " + Coordinate(kWidth) + " " + Coordinate(kHeight)},
+                             {"role", "img"},
+                             {"aria-label", figure.title + ": " + figure.y.label + " against " +
+                                                figure.x.label + "; the values are in the table"}});
+  svg << DrawPlot(figure, styles, mark, mark_name) << CloseTag("svg");
   return Html() << Legend(figure, styles) << Element("p", {{"class", "axis-title"}}, figure.y.label)
                 << svg;
+}
+
+std::string FigureSvg(const Figure& figure) {
+  constexpr double kMargin = 12, kScale = 1.3, kLine = 17, kSwatch = 30;
+  constexpr double kLetter = 6.6;  // of the legend's font, on average
+  const std::vector<size_t> styles = CurveStyles(figure);
+  const double width = kWidth * kScale + 2 * kMargin;
+  double x = kMargin, y = kMargin + 12;
+  Html body = SvgText(x, y, "title", figure.title);
+  y += kLine + 4;
+  for (size_t i = 0; i < figure.curves.size(); ++i) {
+    const Curve& curve = figure.curves[i];
+    const double needed = kSwatch + kLetter * static_cast<double>(curve.name.size()) + 14;
+    if (x > kMargin && x + needed > width - kMargin) {
+      x = kMargin;
+      y += kLine;
+    }
+    body << Element("g",
+                    {{"transform", "translate(" + Coordinate(x) + "," + Coordinate(y - 10) + ")"}},
+                    Swatch(curve, styles[i]))
+         << SvgText(x + kSwatch, y, "legend", curve.name);
+    x += needed;
+  }
+  y += kLine + 4;
+  body << SvgText(kMargin, y, "legend quiet", figure.y.label);
+  y += 4;
+  body << Element("g",
+                  {{"transform", "translate(" + Coordinate(kMargin) + "," + Coordinate(y) +
+                                     ") scale(" + Coordinate(kScale) + ")"}},
+                  DrawPlot(figure, styles, std::nullopt, ""));
+  const double height = y + kHeight * kScale + 4;
+  return Element("svg",
+                 {{"xmlns", "http://www.w3.org/2000/svg"},
+                  {"viewBox", "0 0 " + Coordinate(width) + " " + Coordinate(height)},
+                  {"width", Coordinate(width)},
+                  {"height", Coordinate(height)},
+                  {"role", "img"}},
+                 Element("title", {}, figure.title), Html::Literal(kPictureStyle),
+                 SvgBox(0, 0, width, height, "paper"), body)
+             .markup() +
+         "\n";
 }
 
 }  // namespace resmem
