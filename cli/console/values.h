@@ -42,14 +42,15 @@ std::string ShowValue(uint64_t value);
 std::string ShowValue(int value);
 std::string ShowValue(double value);
 template <typename T>
-std::string ShowValue(const std::optional<T>& value) {
-  return value.has_value() ? ShowValue(*value) : std::string();
-}
-template <typename T>
 std::string ShowValue(const std::vector<T>& values) {
   std::string text;
   for (const T& value : values) text += (text.empty() ? "" : ",") + ShowValue(value);
   return text;
+}
+
+template <typename T>
+std::string ShowValue(const std::optional<T>& value) {
+  return value.has_value() ? ShowValue(*value) : std::string();
 }
 
 }  // namespace resmem::cli

@@ -77,6 +77,9 @@ struct TrainSplit {
 // what is held out.  kInvalidArgument where the recipe asks for more than there are.
 Result<TrainSplit> DrawTrainSplit(const TrainRecipe& recipe, int64_t rows);
 
+// The first field in which two recipes differ, with both values; empty: none.
+std::string RecipeDifference(const TrainRecipe& a, const TrainRecipe& b);
+
 Status WriteTrainRecipe(const std::string& path, const TrainRecipe& recipe);
 // Errors: kNotFound, kBadData with the field, kIo.
 Result<TrainRecipe> ReadTrainRecipe(const std::string& path);

@@ -106,6 +106,13 @@ Json Give(RateSchedule schedule) {
   return RateScheduleName(schedule);
 }
 
+Json ToJson(const TrainRecipe& recipe) {
+  Json json;
+  json["resmem_recipe"] = kRecipeVersion;
+  EachField(recipe, [&](const char* name, const auto& member) { json[name] = Give(member); });
+  return json;
+}
+
 }  // namespace
 
 const char* RateScheduleName(RateSchedule schedule) {
@@ -194,6 +201,9 @@ Status CheckTrainRecipe(const TrainRecipe& r) {
   if (!table && r.images.empty()) {
     return Invalid(Text(r.network, " learns from pictures: give images"));
   }
+  if (!r.test_part.empty() && !r.labels.empty()) {
+    return Invalid("a test part cannot be watched where labels come from a file of their own");
+  }
   const double most_rows = 1e12;
   RESMEM_RETURN_IF_ERROR(InRange("height", static_cast<double>(r.height), 0, 4096));
   RESMEM_RETURN_IF_ERROR(InRange("width", static_cast<double>(r.width), 0, 4096));
@@ -225,11 +235,17 @@ Status CheckTrainRecipe(const TrainRecipe& r) {
   return {};
 }
 
+std::string RecipeDifference(const TrainRecipe& a, const TrainRecipe& b) {
+  const Json mine = ToJson(a), theirs = ToJson(b);
+  for (const auto& [name, value] : mine.items()) {
+    if (theirs[name] != value)
+      return Text(name, ": ", value.dump(), " there, ", theirs[name].dump(), " asked");
+  }
+  return {};
+}
+
 Status WriteTrainRecipe(const std::string& path, const TrainRecipe& recipe) {
-  Json json;
-  json["resmem_recipe"] = kRecipeVersion;
-  EachField(recipe, [&](const char* name, const auto& member) { json[name] = Give(member); });
-  const std::string text = json.dump(2) + "\n";
+  const std::string text = ToJson(recipe).dump(2) + "\n";
   return WriteFileAtomically(FileSystem::Posix(), path,
                              std::as_bytes(std::span(text.data(), text.size())));
 }
@@ -258,9 +274,9 @@ Result<TrainRecipe> ReadTrainRecipe(const std::string& path) {
     if (found == json.end()) {
       status = bad(Text("lacks \"", name, '"'));
     } else if (!Take(*found, &member)) {
-      status = bad(Text('"', name, "\" is ", found->dump(-1, ' ', false,
-                                                         Json::error_handler_t::replace),
-                        ", which is not a value of its type"));
+      status =
+          bad(Text('"', name, "\" is ", found->dump(-1, ' ', false, Json::error_handler_t::replace),
+                   ", which is not a value of its type"));
     }
   });
   RESMEM_RETURN_IF_ERROR(status);

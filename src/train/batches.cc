@@ -11,6 +11,7 @@ namespace {
 constexpr uint64_t kShuffleStream = uint64_t{1} << 62;
 
 constexpr int kBytes = 256;
+constexpr int64_t kPicturesATask = 16;
 
 }  // namespace
 
@@ -32,7 +33,8 @@ BatchMaker::BatchMaker(const TrainingData& data, const Normalization& normalizat
   }
 }
 
-void BatchMaker::Picture(int64_t row, const Augmentation& augmentation, float* out) const {
+void BatchMaker::Picture(const uint8_t* pixels, int64_t row, const Augmentation& augmentation,
+                         float* out) const {
   const auto& [channels, height, width] = data_.shape;
   int64_t down = 0, right = 0;
   bool flipped = false;
@@ -44,40 +46,46 @@ void BatchMaker::Picture(int64_t row, const Augmentation& augmentation, float* o
     right = static_cast<int64_t>(random.Below(range)) - augmentation.padding;
     flipped = augmentation.flip && random.Below(2) == 1;
   }
-  const uint8_t* picture = data_.pixels.data() + row * height * width * channels;
   for (int64_t y = 0; y < height; ++y) {
     for (int64_t x = 0; x < width; ++x) {
       const int64_t from_y = y + down, from_x = (flipped ? width - 1 - x : x) + right;
       const bool inside = from_y >= 0 && from_y < height && from_x >= 0 && from_x < width;
       for (int64_t c = 0; c < channels; ++c) {
-        const uint8_t byte = inside ? picture[(from_y * width + from_x) * channels + c] : 0;
+        const uint8_t byte = inside ? pixels[(from_y * width + from_x) * channels + c] : 0;
         *out++ = table_[static_cast<size_t>(c * kBytes + byte)];
       }
     }
   }
 }
 
-torch::Tensor BatchMaker::Inputs(std::span<const int64_t> rows,
-                                 const Augmentation& augmentation) const {
+torch::Tensor BatchMaker::TableRows(std::span<const int64_t> rows) const {
+  const int64_t columns = data_.shape.channels;
+  torch::Tensor batch = torch::empty({static_cast<int64_t>(rows.size()), columns});
+  float* out = batch.data_ptr<float>();
+  for (const int64_t row : rows) {
+    for (int64_t c = 0; c < columns; ++c) {
+      const auto column = static_cast<size_t>(c);
+      const float value = data_.columns[static_cast<size_t>(row * columns + c)];
+      *out++ = (value - normalization_.mean[column]) / normalization_.deviation[column];
+    }
+  }
+  return batch;
+}
+
+Result<torch::Tensor> BatchMaker::Inputs(std::span<const int64_t> rows,
+                                         const Augmentation& augmentation) const {
+  if (data_.table()) return TableRows(rows);
   const auto count = static_cast<int64_t>(rows.size());
   const auto& [channels, height, width] = data_.shape;
-  if (data_.table()) {
-    torch::Tensor batch = torch::empty({count, channels});
-    float* out = batch.data_ptr<float>();
-    for (const int64_t row : rows) {
-      for (int64_t c = 0; c < channels; ++c) {
-        const auto column = static_cast<size_t>(c);
-        const float value = data_.columns[static_cast<size_t>(row * channels + c)];
-        *out++ = (value - normalization_.mean[column]) / normalization_.deviation[column];
-      }
-    }
-    return batch;
-  }
+  const int64_t values = channels * height * width;
+  std::vector<uint8_t> pixels(static_cast<size_t>(count * values));
+  RESMEM_RETURN_IF_ERROR(data_.pictures->ReadRows(rows, pixels, at::get_num_threads()));
   torch::Tensor batch = torch::empty({count, height, width, channels});
   float* out = batch.data_ptr<float>();
-  at::parallel_for(0, count, 16, [&](int64_t begin, int64_t end) {
+  at::parallel_for(0, count, kPicturesATask, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      Picture(rows[static_cast<size_t>(i)], augmentation, out + i * height * width * channels);
+      Picture(pixels.data() + i * values, rows[static_cast<size_t>(i)], augmentation,
+              out + i * values);
     }
   });
   return batch.permute({0, 3, 1, 2});

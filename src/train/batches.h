@@ -26,11 +26,14 @@ class BatchMaker {
     int64_t epoch = 0;
   };
   // Pictures in channels-last order.
-  torch::Tensor Inputs(std::span<const int64_t> rows, const Augmentation& augmentation) const;
+  Result<torch::Tensor> Inputs(std::span<const int64_t> rows,
+                               const Augmentation& augmentation) const;
   torch::Tensor Labels(std::span<const int64_t> rows) const;
 
  private:
-  void Picture(int64_t row, const Augmentation& augmentation, float* out) const;
+  torch::Tensor TableRows(std::span<const int64_t> rows) const;
+  void Picture(const uint8_t* pixels, int64_t row, const Augmentation& augmentation,
+               float* out) const;
 
   const TrainingData& data_;
   Normalization normalization_;

@@ -37,15 +37,4 @@ void SetEnvironment(char** argv) {
   mallopt(M_TOP_PAD, 64 << 20);
 }
 
-int ExitCodeOf(const Status& status) {
-  switch (status.code()) {
-    case ErrorCode::kOk:
-      return 0;
-    case ErrorCode::kInvalidArgument:
-      return 2;
-    default:
-      return 1;
-  }
-}
-
 }  // namespace resmem::train

@@ -2,16 +2,11 @@
 #ifndef RESMEM_TRAIN_ENVIRONMENT_H_
 #define RESMEM_TRAIN_ENVIRONMENT_H_
 
-#include "resmem/status.h"
-
 namespace resmem::train {
 
 // Starts the program again with the environment that its libraries read when they are loaded,
 // unless it is there; what the user has set stays.  Then sets the allocator.
 void SetEnvironment(char** argv);
-
-// docs/errors.md
-int ExitCodeOf(const Status& status);
 
 }  // namespace resmem::train
 

@@ -8,6 +8,7 @@
 
 #include "support/file_system.h"
 #include "support/text.h"
+#include "train/epoch_json.h"
 
 namespace resmem::train {
 namespace {
@@ -77,15 +78,7 @@ Status RunFolder::CutLog(int64_t epochs) const {
 }
 
 Status RunFolder::Log(const EpochReport& report) const {
-  Json json = {{"epoch", report.epoch},
-               {"rate", report.rate},
-               {"loss", report.loss},
-               {"train_accuracy", report.train_accuracy}};
-  if (report.validation_accuracy >= 0) json["validation_accuracy"] = report.validation_accuracy;
-  if (report.test_accuracy >= 0) json["test_accuracy"] = report.test_accuracy;
-  json["images_per_second"] = report.images_per_second;
-  json["seconds"] = report.seconds;
-  const std::string line = json.dump() + "\n";
+  const std::string line = EpochJson(report).dump() + "\n";
   std::FILE* file = std::fopen(File(kLog).c_str(), "ab");
   const bool written =
       file != nullptr && std::fwrite(line.data(), 1, line.size(), file) == line.size();

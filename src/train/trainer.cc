@@ -36,7 +36,7 @@ class Trainer {
   Status Prepare();
   // One pass over the training rows; fills loss, accuracy, rate and speed.
   Status LearnEpoch(int64_t epoch, EpochReport* report);
-  double Accuracy(const TrainingData& data, const std::vector<int64_t>& rows);
+  Result<double> Accuracy(const TrainingData& data, const std::vector<int64_t>& rows);
   Status Export(const std::string& name);
   NamedTensors State();
 
@@ -62,7 +62,7 @@ Status Trainer::Prepare() {
   classes_ = std::max<int64_t>(*std::max_element(data_.labels.begin(), data_.labels.end()) + 1,
                                std::ssize(data_.class_names));
   if (!recipe_.test_part.empty()) {
-    RESMEM_ASSIGN_OR_RETURN(test_, LoadTrainingData(recipe_, recipe_.test_part));
+    RESMEM_ASSIGN_OR_RETURN(test_, LoadTrainingData(recipe_, recipe_.test_part, &data_));
     const int64_t largest = *std::max_element(test_.labels.begin(), test_.labels.end());
     if (largest >= classes_) {
       return Status(ErrorCode::kBadData,
@@ -72,7 +72,7 @@ Status Trainer::Prepare() {
     test_rows_.resize(static_cast<size_t>(test_.rows()));
     std::iota(test_rows_.begin(), test_rows_.end(), 0);
   }
-  normalization_ = MeasureNormalization(data_, split_.train);
+  RESMEM_ASSIGN_OR_RETURN(normalization_, MeasureNormalization(data_, split_.train));
   batches_.emplace(data_, normalization_);
   if (torch::cuda::is_available()) device_ = torch::kCUDA;
   torch::manual_seed(recipe_.seed);
@@ -109,10 +109,10 @@ Status Trainer::LearnEpoch(int64_t epoch, EpochReport* report) {
     const int64_t first = step * recipe_.batch;
     const std::span<const int64_t> chosen(
         order.data() + first, static_cast<size_t>(std::min(recipe_.batch, rows - first)));
-    const torch::Tensor inputs = batches_->Inputs(chosen, augmentation).to(device_);
+    RESMEM_ASSIGN_OR_RETURN(torch::Tensor inputs, batches_->Inputs(chosen, augmentation));
     const torch::Tensor labels = batches_->Labels(chosen).to(device_);
     optimizer_->ZeroGradients();
-    const torch::Tensor logits = network_->Forward(inputs).logits;
+    const torch::Tensor logits = network_->Forward(inputs.to(device_)).logits;
     const torch::Tensor loss = torch::cross_entropy_loss(
         logits, labels, {}, torch::Reduction::Mean, /*ignore_index=*/-100, recipe_.label_smoothing);
     const double value = loss.item<double>();
@@ -136,11 +136,11 @@ Status Trainer::LearnEpoch(int64_t epoch, EpochReport* report) {
   }
   report->loss = losses / static_cast<double>(rows);
   report->train_accuracy = static_cast<double>(right) / static_cast<double>(rows);
-  report->images_per_second = static_cast<double>(rows) / (Now() - begin);
+  report->rows_per_second = static_cast<double>(rows) / (Now() - begin);
   return {};
 }
 
-double Trainer::Accuracy(const TrainingData& data, const std::vector<int64_t>& rows) {
+Result<double> Trainer::Accuracy(const TrainingData& data, const std::vector<int64_t>& rows) {
   torch::NoGradGuard no_gradient;
   network_->eval();
   const BatchMaker batches(data, normalization_);
@@ -148,7 +148,8 @@ double Trainer::Accuracy(const TrainingData& data, const std::vector<int64_t>& r
   for (size_t first = 0; first < rows.size(); first += kEvaluationBatch) {
     const std::span<const int64_t> chosen(rows.data() + first,
                                           std::min<size_t>(kEvaluationBatch, rows.size() - first));
-    const torch::Tensor logits = network_->Forward(batches.Inputs(chosen, {}).to(device_)).logits;
+    RESMEM_ASSIGN_OR_RETURN(torch::Tensor inputs, batches.Inputs(chosen, {}));
+    const torch::Tensor logits = network_->Forward(inputs.to(device_)).logits;
     right += logits.argmax(1).cpu().eq(batches.Labels(chosen)).sum().item<int64_t>();
   }
   return static_cast<double>(right) / static_cast<double>(rows.size());
@@ -204,9 +205,11 @@ Status Trainer::Run() {
     const bool last = progressed.epochs == recipe_.epochs;
     if (last || kept || progressed.epochs % recipe_.evaluate_every == 0) {
       if (!split_.validation.empty()) {
-        report.validation_accuracy = Accuracy(data_, split_.validation);
+        RESMEM_ASSIGN_OR_RETURN(report.validation_accuracy, Accuracy(data_, split_.validation));
       }
-      if (!test_rows_.empty()) report.test_accuracy = Accuracy(test_, test_rows_);
+      if (!test_rows_.empty()) {
+        RESMEM_ASSIGN_OR_RETURN(report.test_accuracy, Accuracy(test_, test_rows_));
+      }
       RESMEM_RETURN_IF_ERROR(Export("last"));
     }
     if (report.validation_accuracy > progressed.best_accuracy) {

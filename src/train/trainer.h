@@ -25,7 +25,7 @@ struct EpochReport {
   double loss = 0;                                      // mean over the epoch's batches
   double train_accuracy = 0;                            // on the augmented batches, while learning
   double validation_accuracy = -1, test_accuracy = -1;  // -1: not looked at
-  double images_per_second = 0;
+  double rows_per_second = 0;
   double seconds = 0;  // of training since the run began
 };
 

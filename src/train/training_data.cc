@@ -1,11 +1,11 @@
 #include "train/training_data.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
 #include "resmem/array.h"
-#include "support/file_system.h"
 #include "support/random.h"
 #include "support/text.h"
 
@@ -14,25 +14,34 @@ namespace {
 
 constexpr uint64_t kSplitStream = uint64_t{3} << 61;
 constexpr double kSmallestDeviation = 1e-6;
+constexpr int64_t kColours = 3;
+constexpr int64_t kReadTogether = 256;  // pictures
 
-Result<TrainingData> LoadPictures(const TrainRecipe& recipe, const std::string& part) {
-  constexpr int64_t kRecord = 3074, kPlane = 1024;
-  TrainingData data;
-  data.shape = {3, 32, 32};
-  RESMEM_ASSIGN_OR_RETURN(const MappedFile file,
-                          FileSystem::Posix().Map(recipe.images + "/" + part + ".bin"));
-  const auto* bytes = reinterpret_cast<const uint8_t*>(file.bytes().data());
-  const int64_t rows = static_cast<int64_t>(file.bytes().size()) / kRecord;
-  data.pixels.resize(static_cast<size_t>(rows * 3 * kPlane));
-  for (int64_t row = 0; row < rows; ++row) {
-    const uint8_t* record = bytes + row * kRecord;
-    data.labels.push_back(record[1]);
-    for (int64_t i = 0; i < kPlane; ++i) {
-      for (int64_t c = 0; c < 3; ++c) {
-        data.pixels[static_cast<size_t>((row * kPlane + i) * 3 + c)] = record[2 + c * kPlane + i];
-      }
-    }
+Result<TrainingData> LoadPictures(const TrainRecipe& recipe, const std::string& part,
+                                  const TrainingData* like) {
+  ImageSetSource source;
+  source.path = recipe.images;
+  source.part = part;
+  if (like != nullptr) {
+    source.shape = like->pictures->shape();
+    source.class_names = like->class_names;
+  } else if (recipe.height > 0) {
+    source.shape = ImageShape{recipe.height, recipe.width, kColours};
   }
+  if (recipe.height > 0) source.resize = std::min(recipe.height, recipe.width);
+  source.labels = recipe.labels;
+  TrainingData data;
+  RESMEM_ASSIGN_OR_RETURN(data.pictures, ImageSet::Open(source));
+  data.labels = data.pictures->labels();
+  if (std::ssize(data.labels) != data.pictures->size() || data.labels.empty()) {
+    return Status(ErrorCode::kBadData,
+                  Text(recipe.images,
+                       ": pictures without labels; give a folder of classes, a "
+                       "data set with labels, or --labels"));
+  }
+  data.class_names = data.pictures->class_names();
+  const ImageShape& shape = data.pictures->shape();
+  data.shape = {shape.channels, shape.height, shape.width};
   return data;
 }
 
@@ -68,10 +77,62 @@ Result<TrainingData> LoadTable(const TrainRecipe& recipe) {
   return data;
 }
 
+void Add(double mean, double variance, Normalization* measured) {
+  const double deviation = std::sqrt(std::max(0.0, variance));
+  measured->mean.push_back(static_cast<float>(mean));
+  measured->deviation.push_back(deviation > kSmallestDeviation ? static_cast<float>(deviation)
+                                                               : 1.0f);
+}
+
+Normalization MeasureColumns(const TrainingData& data, const std::vector<int64_t>& rows) {
+  Normalization measured;
+  for (int64_t c = 0; c < data.shape.channels; ++c) {
+    const auto value = [&](int64_t row) {
+      return double{data.columns[static_cast<size_t>(row * data.shape.channels + c)]};
+    };
+    double sum = 0, squares = 0;
+    for (const int64_t row : rows) sum += value(row);
+    const double mean = sum / static_cast<double>(rows.size());
+    for (const int64_t row : rows) squares += (value(row) - mean) * (value(row) - mean);
+    Add(mean, squares / static_cast<double>(rows.size()), &measured);
+  }
+  return measured;
+}
+
+Result<Normalization> MeasurePictures(const TrainingData& data, const std::vector<int64_t>& rows) {
+  const auto channels = static_cast<size_t>(data.shape.channels);
+  // How often each byte occurs in each channel: exact, whatever the order.
+  std::vector<std::array<int64_t, 256>> counts(channels);
+  const size_t measured_rows = std::min<size_t>(rows.size(), kMeasuredPictures);
+  std::vector<uint8_t> pixels;
+  for (size_t first = 0; first < measured_rows; first += kReadTogether) {
+    const std::span<const int64_t> some(rows.data() + first,
+                                        std::min<size_t>(kReadTogether, measured_rows - first));
+    pixels.resize(some.size() * static_cast<size_t>(data.pictures->shape().bytes()));
+    RESMEM_RETURN_IF_ERROR(data.pictures->ReadRows(some, pixels, at::get_num_threads()));
+    for (size_t i = 0; i < pixels.size(); ++i) ++counts[i % channels][pixels[i]];
+  }
+  Normalization measured;
+  for (const auto& count : counts) {
+    double total = 0, sum = 0, squares = 0;
+    for (size_t byte = 0; byte < count.size(); ++byte) {
+      const double times = static_cast<double>(count[byte]),
+                   value = static_cast<double>(byte) / 255;
+      total += times;
+      sum += times * value;
+      squares += times * value * value;
+    }
+    const double mean = sum / total;
+    Add(mean, squares / total - mean * mean, &measured);
+  }
+  return measured;
+}
+
 }  // namespace
 
-Result<TrainingData> LoadTrainingData(const TrainRecipe& recipe, const std::string& part) {
-  return recipe.images.empty() ? LoadTable(recipe) : LoadPictures(recipe, part);
+Result<TrainingData> LoadTrainingData(const TrainRecipe& recipe, const std::string& part,
+                                      const TrainingData* like) {
+  return recipe.images.empty() ? LoadTable(recipe) : LoadPictures(recipe, part, like);
 }
 
 Result<Split> DrawSplit(const TrainRecipe& recipe, int64_t rows) {
@@ -94,32 +155,9 @@ Result<Split> DrawSplit(const TrainRecipe& recipe, int64_t rows) {
   return split;
 }
 
-Normalization MeasureNormalization(const TrainingData& data, const std::vector<int64_t>& rows) {
-  const auto channels = static_cast<size_t>(data.shape.channels);
-  const size_t positions =
-      data.table() ? 1 : static_cast<size_t>(data.shape.height * data.shape.width);
-  const auto value = [&](int64_t row, size_t position, size_t channel) {
-    const size_t index = (static_cast<size_t>(row) * positions + position) * channels + channel;
-    return data.table() ? double{data.columns[index]}
-                        : static_cast<double>(data.pixels[index]) / 255;
-  };
-  Normalization measured;
-  const double count = static_cast<double>(rows.size() * positions);
-  for (size_t c = 0; c < channels; ++c) {
-    double sum = 0, squares = 0;
-    for (const int64_t row : rows) {
-      for (size_t p = 0; p < positions; ++p) sum += value(row, p, c);
-    }
-    const double mean = sum / count;
-    for (const int64_t row : rows) {
-      for (size_t p = 0; p < positions; ++p) squares += std::pow(value(row, p, c) - mean, 2);
-    }
-    const double deviation = std::sqrt(squares / count);
-    measured.mean.push_back(static_cast<float>(mean));
-    measured.deviation.push_back(deviation > kSmallestDeviation ? static_cast<float>(deviation)
-                                                                : 1.0f);
-  }
-  return measured;
+Result<Normalization> MeasureNormalization(const TrainingData& data,
+                                           const std::vector<int64_t>& rows) {
+  return data.table() ? MeasureColumns(data, rows) : MeasurePictures(data, rows);
 }
 
 }  // namespace resmem::train

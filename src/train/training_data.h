@@ -1,11 +1,13 @@
-// What a run learns from, in memory: pictures as bytes, or table rows as floats.
+// What a run learns from: pictures, read batch by batch, or table rows in memory.
 #ifndef RESMEM_TRAIN_TRAINING_DATA_H_
 #define RESMEM_TRAIN_TRAINING_DATA_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "resmem/image_set.h"
 #include "resmem/status.h"
 #include "resmem/train_recipe.h"
 #include "train/network.h"
@@ -14,8 +16,8 @@ namespace resmem::train {
 
 struct TrainingData {
   InputShape shape;
-  std::vector<uint8_t> pixels;  // rows x height x width x channels
-  std::vector<float> columns;   // rows x channels, of a table
+  std::optional<ImageSet> pictures;
+  std::vector<float> columns;  // rows x channels, of a table
   std::vector<int32_t> labels;
   std::vector<std::string> class_names;
 
@@ -23,8 +25,10 @@ struct TrainingData {
   bool table() const { return shape.height == 0; }
 };
 
-// `part` of the recipe's data.
-Result<TrainingData> LoadTrainingData(const TrainRecipe& recipe, const std::string& part);
+// `part` of the recipe's data; with the shape and classes of `like`, where it is
+// given.
+Result<TrainingData> LoadTrainingData(const TrainRecipe& recipe, const std::string& part,
+                                      const TrainingData* like = nullptr);
 
 // Rows by what they are for; drawn by the recipe's seed.
 struct Split {
@@ -32,11 +36,14 @@ struct Split {
 };
 Result<Split> DrawSplit(const TrainRecipe& recipe, int64_t rows);
 
-// Per channel (column), over the given rows; pixels as value / 255.
+// Per channel (column), over the given rows, of pictures at most kMeasuredPictures of them; pixels
+// as value / 255.
+inline constexpr int64_t kMeasuredPictures = 50000;
 struct Normalization {
   std::vector<float> mean, deviation;
 };
-Normalization MeasureNormalization(const TrainingData& data, const std::vector<int64_t>& rows);
+Result<Normalization> MeasureNormalization(const TrainingData& data,
+                                           const std::vector<int64_t>& rows);
 
 }  // namespace resmem::train
 
