@@ -138,6 +138,9 @@ Status TrainCommand::PrepareFolder(const TrainRecipe& recipe) const {
     RESMEM_ASSIGN_OR_RETURN(const TrainRecipe present, ReadTrainRecipe(path));
     const std::string difference = RecipeDifference(present, recipe);
     if (difference.empty()) return {};
+    // A run that never finished an epoch has nothing to lose.
+    const bool begun = fs::exists(folder_ + "/log.jsonl", failed);
+    if (!begun) return WriteTrainRecipe(path, recipe);
     return Status(ErrorCode::kMismatch,
                   folder_ + " holds another run (" + difference +
                       "); give another folder, or the same options to go on with it");
@@ -157,7 +160,7 @@ Status TrainCommand::PrintSummary() const {
     if (!fs::exists(path, ignored)) continue;
     RESMEM_ASSIGN_OR_RETURN(const ModelManifest manifest, ReadModelManifest(path));
     table.AddRow({name, path + ": " + manifest.network + ", embedding of " + Count(manifest.dim) +
-                            " values, " + Counted(manifest.classes, "class")});
+                            " values, " + Count(manifest.classes) + " classes"});
   }
   table.AddRow({"log", folder_ + "/log.jsonl"});
   return PrintResult(table.Text());

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
+#include <optional>
 
 #include "resmem/onnx_model.h"
 #include "resmem/train_recipe.h"
@@ -45,7 +47,7 @@ class Trainer {
   TrainRecipe recipe_;
   TrainingData data_, test_;
   std::vector<int64_t> test_rows_;
-  Split split_;
+  TrainSplit split_;
   Normalization normalization_;
   std::optional<BatchMaker> batches_;
   int64_t classes_ = 0;
@@ -58,7 +60,7 @@ Status Trainer::Prepare() {
   RESMEM_ASSIGN_OR_RETURN(recipe_, ReadTrainRecipe(folder_.File("recipe.json")));
   at::set_num_threads(ResolveThreads(static_cast<int>(recipe_.threads)));
   RESMEM_ASSIGN_OR_RETURN(data_, LoadTrainingData(recipe_, recipe_.part));
-  RESMEM_ASSIGN_OR_RETURN(split_, DrawSplit(recipe_, data_.rows()));
+  RESMEM_ASSIGN_OR_RETURN(split_, DrawTrainSplit(recipe_, data_.rows()));
   classes_ = std::max<int64_t>(*std::max_element(data_.labels.begin(), data_.labels.end()) + 1,
                                std::ssize(data_.class_names));
   if (!recipe_.test_part.empty()) {

@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 
 #include "resmem/array.h"
-#include "support/random.h"
 #include "support/text.h"
 
 namespace resmem::train {
 namespace {
 
-constexpr uint64_t kSplitStream = uint64_t{3} << 61;
 constexpr double kSmallestDeviation = 1e-6;
 constexpr int64_t kColours = 3;
 constexpr int64_t kReadTogether = 256;  // pictures
@@ -133,26 +130,6 @@ Result<Normalization> MeasurePictures(const TrainingData& data, const std::vecto
 Result<TrainingData> LoadTrainingData(const TrainRecipe& recipe, const std::string& part,
                                       const TrainingData* like) {
   return recipe.images.empty() ? LoadTable(recipe) : LoadPictures(recipe, part, like);
-}
-
-Result<Split> DrawSplit(const TrainRecipe& recipe, int64_t rows) {
-  const int64_t wanted = recipe.validation_rows + std::max<int64_t>(recipe.rows, 1);
-  if (wanted > rows) {
-    return Status(
-        ErrorCode::kInvalidArgument,
-        Text("the data have ", rows, " rows, but the recipe asks for ", recipe.validation_rows,
-             " to hold out and ", std::max<int64_t>(recipe.rows, 1), " to learn from"));
-  }
-  std::vector<int64_t> order(static_cast<size_t>(rows));
-  std::iota(order.begin(), order.end(), 0);
-  Random random(recipe.seed, kSplitStream);
-  for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.Below(i)]);
-  const auto held_out = order.begin() + recipe.validation_rows;
-  const auto end = recipe.rows == 0 ? order.end() : held_out + recipe.rows;
-  Split split{{held_out, end}, {order.begin(), held_out}};
-  std::sort(split.train.begin(), split.train.end());
-  std::sort(split.validation.begin(), split.validation.end());
-  return split;
 }
 
 Result<Normalization> MeasureNormalization(const TrainingData& data,

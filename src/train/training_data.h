@@ -30,12 +30,6 @@ struct TrainingData {
 Result<TrainingData> LoadTrainingData(const TrainRecipe& recipe, const std::string& part,
                                       const TrainingData* like = nullptr);
 
-// Rows by what they are for; drawn by the recipe's seed.
-struct Split {
-  std::vector<int64_t> train, validation;
-};
-Result<Split> DrawSplit(const TrainRecipe& recipe, int64_t rows);
-
 // Per channel (column), over the given rows, of pictures at most kMeasuredPictures of them; pixels
 // as value / 255.
 inline constexpr int64_t kMeasuredPictures = 50000;
