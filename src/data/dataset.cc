@@ -54,7 +54,8 @@ Result<Dataset> Dataset::Open(const DatasetSources& sources, Task task) {
   RESMEM_RETURN_IF_ERROR(CheckShapes(arrays, task));
   Dataset dataset;
   dataset.task_ = task;
-  dataset.rows_ = arrays.keys->rows();
+  dataset.rows_ = arrays.rows();
+  dataset.made_ = std::move(arrays.made);
   dataset.keys_ = std::move(arrays.keys);
   dataset.logits_ = std::move(arrays.logits);
   dataset.labels_ = std::move(arrays.labels);
@@ -68,15 +69,17 @@ Result<Dataset> Dataset::Open(const DatasetSources& sources, Task task) {
 }
 
 int64_t Dataset::dim() const {
-  return keys_->columns();
+  return made_ ? made_->dim() : keys_->columns();
 }
 
 int64_t Dataset::outputs() const {
+  if (made_) return made_->outputs();
   return logits_ ? logits_->columns() : 0;
 }
 
 bool Dataset::has_labels() const {
-  return labels_.has_value() || targets_.has_value();
+  if (labels_ || targets_) return true;
+  return made_ && task_ == Task::kClassification && !made_->labels().empty();
 }
 
 Status Dataset::Read(int64_t begin, int64_t count, Block* block) const {
@@ -84,32 +87,71 @@ Status Dataset::Read(int64_t begin, int64_t count, Block* block) const {
     return {ErrorCode::kInvalidArgument, Text("rows ", begin, " to ", begin, " + ", count,
                                               " asked for, but the dataset has ", rows_)};
   }
-  return GuardMemory(keys_->name(), [&] { return ReadChecked(begin, count, block); });
+  return GuardMemory(made_ ? made_->name() : keys_->name(),
+                     [&] { return ReadChecked(begin, count, block); });
+}
+
+Status Dataset::ReadKeysAndLogits(int64_t begin, int64_t count, Block* block) const {
+  Rows& view = block->view;
+  if (!made_) {
+    RESMEM_RETURN_IF_ERROR(ReadMatrix(*keys_, begin, count, &block->keys, &view.keys));
+    if (!logits_) return {};
+    return ReadMatrix(*logits_, begin, count, &block->logits, &view.logits);
+  }
+  block->keys.resize(static_cast<size_t>(count * dim()));
+  block->logits.resize(static_cast<size_t>(count * outputs()));
+  RESMEM_RETURN_IF_ERROR(made_->Make(begin, count, block->keys, block->logits));
+  view.keys = MatrixView(block->keys.data(), count, dim());
+  view.logits = MatrixView(block->logits.data(), count, outputs());
+  RESMEM_RETURN_IF_ERROR(CheckFinite(made_->name() + " (keys)", view.keys, begin));
+  return CheckFinite(made_->name() + " (logits)", view.logits, begin);
+}
+
+Status Dataset::ReadLabels(int64_t begin, int64_t count, Block* block) const {
+  std::vector<int64_t> values;
+  if (labels_) {
+    RESMEM_ASSIGN_OR_RETURN(values, ReadVector(*labels_, begin, count));
+  } else if (made_ && has_labels() && !targets_) {
+    const auto labels =
+        made_->labels().subspan(static_cast<size_t>(begin), static_cast<size_t>(count));
+    values.assign(labels.begin(), labels.end());
+  } else {
+    return {};
+  }
+  RESMEM_RETURN_IF_ERROR(CheckLabels(labels_ ? labels_->name() : made_->name(), values, begin,
+                                     outputs(), &block->labels));
+  block->view.labels = block->labels;
+  return {};
+}
+
+Status Dataset::ReadSources(int64_t begin, int64_t count, Block* block) const {
+  if (sources_) {
+    RESMEM_ASSIGN_OR_RETURN(block->sources, sources_->ReadText(begin, count));
+  } else if (made_) {
+    block->sources.clear();
+    for (int64_t row = begin; row < begin + count; ++row) {
+      block->sources.push_back(made_->source(row));
+    }
+  } else {
+    return {};
+  }
+  block->view.sources = block->sources;
+  return {};
 }
 
 Status Dataset::ReadChecked(int64_t begin, int64_t count, Block* block) const {
   Rows& view = block->view;
   view = {};
-  RESMEM_RETURN_IF_ERROR(ReadMatrix(*keys_, begin, count, &block->keys, &view.keys));
-  if (logits_) {
-    RESMEM_RETURN_IF_ERROR(ReadMatrix(*logits_, begin, count, &block->logits, &view.logits));
-  }
+  RESMEM_RETURN_IF_ERROR(ReadKeysAndLogits(begin, count, block));
+  RESMEM_RETURN_IF_ERROR(ReadLabels(begin, count, block));
+  RESMEM_RETURN_IF_ERROR(ReadSources(begin, count, block));
   if (targets_) {
     RESMEM_RETURN_IF_ERROR(ReadMatrix(*targets_, begin, count, &block->targets, &view.targets));
-  }
-  if (labels_) {
-    RESMEM_ASSIGN_OR_RETURN(const std::vector<int64_t> values, ReadVector(*labels_, begin, count));
-    RESMEM_RETURN_IF_ERROR(CheckLabels(labels_->name(), values, begin, outputs(), &block->labels));
-    view.labels = block->labels;
   }
   if (ids_) {
     RESMEM_ASSIGN_OR_RETURN(const std::vector<int64_t> values, ReadVector(*ids_, begin, count));
     RESMEM_RETURN_IF_ERROR(CheckIds(ids_->name(), values, begin, &block->ids));
     view.ids = block->ids;
-  }
-  if (sources_) {
-    RESMEM_ASSIGN_OR_RETURN(block->sources, sources_->ReadText(begin, count));
-    view.sources = block->sources;
   }
   if (slices_) {
     RESMEM_ASSIGN_OR_RETURN(block->slices, slices_->ReadText(begin, count));

@@ -32,7 +32,6 @@ bool AllFinite(std::span<const float> values) {
 }  // namespace
 
 Status CheckShapes(const DatasetArrays& arrays, Task task) {
-  const Array& keys = *arrays.keys;
   for (const std::optional<Array>* array :
        {&arrays.keys, &arrays.logits, &arrays.labels, &arrays.targets, &arrays.ids, &arrays.sources,
         &arrays.split, &arrays.slices}) {
@@ -41,9 +40,9 @@ Status CheckShapes(const DatasetArrays& arrays, Task task) {
       return Bad(Text((*array)->name(), ": is empty (shape ", ShapeText((*array)->shape()),
                       "); export at least one row"));
     }
-    if ((*array)->rows() != keys.rows()) {
-      return Bad(Text((*array)->name(), ": has ", (*array)->rows(), " rows, but ", keys.name(),
-                      " has ", keys.rows(),
+    if ((*array)->rows() != arrays.rows()) {
+      return Bad(Text((*array)->name(), ": has ", (*array)->rows(), " rows, but ", arrays.name(),
+                      " has ", arrays.rows(),
                       "; every array has one row an example, export them from the same pass"));
     }
   }
@@ -63,10 +62,13 @@ Status CheckShapes(const DatasetArrays& arrays, Task task) {
                     ", but one logit a class is needed, at least 2 columns; for a model with one "
                     "output z save the columns 0 and z"));
   }
-  if (arrays.logits && arrays.targets && arrays.logits->columns() != arrays.targets->columns()) {
+  const int64_t outputs = arrays.made     ? arrays.made->outputs()
+                          : arrays.logits ? arrays.logits->columns()
+                                          : 0;
+  if (outputs > 0 && arrays.targets && outputs != arrays.targets->columns()) {
     return Bad(Text(arrays.targets->name(), ": has ", arrays.targets->columns(), " columns, but ",
-                    arrays.logits->name(), " predicts ", arrays.logits->columns(),
-                    "; both need one column an output"));
+                    arrays.made ? arrays.made->name() : arrays.logits->name(), " predicts ",
+                    outputs, "; both need one column an output"));
   }
   return {};
 }

@@ -75,8 +75,15 @@ Result<DatasetArrays> OpenDatasetArrays(const DatasetSources& sources, Task task
                           : "labels belong to classification; give targets, or choose "
                             "classification");
   }
+  if (sources.made && (!sources.all.empty() || sources.keys || sources.logits)) {
+    return Status(ErrorCode::kInvalidArgument,
+                  Text(sources.made->name(),
+                       ": keys and logits are made, so no arrays of them can "
+                       "be given"));
+  }
   RESMEM_ASSIGN_OR_RETURN(const NamedArrays found, ListAll(sources.all));
   DatasetArrays arrays;
+  arrays.made = sources.made;
   RESMEM_RETURN_IF_ERROR(
       OpenOne(sources.keys, found, {"keys", "embeddings", "features"}, &arrays.keys));
   if (classes) {
@@ -92,7 +99,7 @@ Result<DatasetArrays> OpenDatasetArrays(const DatasetSources& sources, Task task
   RESMEM_RETURN_IF_ERROR(OpenOne(sources.sources, found, {"sources"}, &arrays.sources));
   RESMEM_RETURN_IF_ERROR(OpenOne(sources.split, found, {"split"}, &arrays.split));
   RESMEM_RETURN_IF_ERROR(OpenOne(sources.slices, found, {"slices"}, &arrays.slices));
-  if (!arrays.keys) {
+  if (!arrays.keys && !arrays.made) {
     if (sources.all.empty()) {
       return Status(ErrorCode::kInvalidArgument,
                     "no keys were given; name the array of embeddings");

@@ -3,7 +3,9 @@
 #ifndef RESMEM_DATA_DATASET_SOURCES_H_
 #define RESMEM_DATA_DATASET_SOURCES_H_
 
+#include <memory>
 #include <optional>
+#include <string>
 
 #include "resmem/dataset.h"
 
@@ -11,9 +13,13 @@ namespace resmem {
 
 struct DatasetArrays {
   std::optional<Array> keys, logits, labels, targets, ids, sources, split, slices;
+  std::shared_ptr<const RowMaker> made;
+
+  const std::string& name() const { return made ? made->name() : keys->name(); }
+  int64_t rows() const { return made ? made->rows() : keys->rows(); }
 };
 
-// Opens what there is; keys are always there.  Shapes are not compared yet.
+// Opens what there is; keys are always there, or made.  Shapes are not compared yet.
 Result<DatasetArrays> OpenDatasetArrays(const DatasetSources& sources, Task task);
 
 }  // namespace resmem

@@ -181,5 +181,73 @@ TEST_F(DatasetTest, MissingKeysAndDoubledNamesAreErrors) {
   EXPECT_EQ(Problem().code(), ErrorCode::kInvalidArgument);
 }
 
+// Keys are the row's number and its square, the logit of class 1 is the row's number.
+class Squares : public RowMaker {
+ public:
+  explicit Squares(std::vector<int32_t> labels) : labels_(std::move(labels)) {}
+  const std::string& name() const override { return name_; }
+  int64_t rows() const override { return 3; }
+  int64_t dim() const override { return 2; }
+  int64_t outputs() const override { return 2; }
+  Status Make(int64_t begin, int64_t count, std::span<float> keys,
+              std::span<float> logits) const override {
+    for (int64_t i = 0; i < count; ++i) {
+      const auto row = static_cast<float>(begin + i);
+      keys[static_cast<size_t>(2 * i)] = row;
+      keys[static_cast<size_t>(2 * i + 1)] = row * row;
+      logits[static_cast<size_t>(2 * i)] = 0;
+      logits[static_cast<size_t>(2 * i + 1)] =
+          begin + i == infinite_row ? std::numeric_limits<float>::infinity() : row;
+    }
+    return {};
+  }
+  std::span<const int32_t> labels() const override { return labels_; }
+  std::string source(int64_t row) const override { return "square " + std::to_string(row); }
+
+  int64_t infinite_row = -1;
+
+ private:
+  std::string name_ = "squares";
+  std::vector<int32_t> labels_;
+};
+
+TEST_F(DatasetTest, MadeRowsReadLikeArrays) {
+  sources_ = {};
+  sources_.made = std::make_shared<Squares>(std::vector<int32_t>{1, 0, 1});
+  Write("split.npy", NpyText("|u1", {3}, std::string("\0\2\2", 3)));
+  sources_.split = ArraySource{folder_ + "/split.npy", {}, {}};
+  Result<Dataset> dataset = Dataset::Open(sources_);
+  ASSERT_TRUE(dataset.ok()) << dataset.status().message();
+  EXPECT_TRUE(dataset->made());
+  EXPECT_TRUE(dataset->has_labels() && dataset->has_logits() && dataset->has_sources());
+  EXPECT_EQ(dataset->rows(), 3);
+  EXPECT_EQ(dataset->dim(), 2);
+  Dataset::Block block;
+  ASSERT_TRUE(dataset->Read(1, 2, &block).ok());
+  EXPECT_EQ(block.view.keys.row(1)[1], 4.0f);
+  EXPECT_EQ(block.view.logits.row(0)[1], 1.0f);
+  EXPECT_EQ(block.labels, (std::vector<int32_t>{0, 1}));
+  EXPECT_EQ(block.view.sources[0], "square 1");
+  EXPECT_EQ(block.view.roles[1], Role::kTest);
+  dataset->Drop(0, 3);
+  sources_.labels = ArraySource{folder_ + "/labels.npy", {}, {}};
+  ASSERT_TRUE(Dataset::Open(sources_)->Read(0, 3, &block).ok());
+  EXPECT_EQ(block.labels, (std::vector<int32_t>{0, 1, 1}));
+}
+
+TEST_F(DatasetTest, MadeRowsAreCheckedLikeArrays) {
+  const auto made = std::make_shared<Squares>(std::vector<int32_t>{1, 0, 2});
+  sources_.made = made;
+  EXPECT_EQ(Problem().code(), ErrorCode::kInvalidArgument);  // beside the folder of arrays
+  sources_ = {};
+  sources_.made = made;
+  ExpectBadData("squares: row 2 is label 2");
+  made->infinite_row = 1;
+  ExpectBadData("squares (logits): row 1, column 1 is inf");
+  sources_.ids =
+      ArraySource{Write("ids.npy", NpyText("<i4", {2}, BytesOf<int32_t>({7, 9}))), {}, {}};
+  ExpectBadData("ids.npy: has 2 rows, but squares has 3");
+}
+
 }  // namespace
 }  // namespace resmem

@@ -10,6 +10,7 @@ namespace {
 // Enough rows for an efficient batch of queries, few enough for a small block.
 constexpr int64_t kBlockBytes = int64_t{64} << 20;
 constexpr int64_t kLargestBlock = 8192;
+constexpr int64_t kMadeBlock = 1024;
 
 int64_t BlockRows(int64_t asked, int64_t columns) {
   if (asked > 0) return asked;
@@ -77,7 +78,8 @@ class MemoryReader {
 }  // namespace
 
 RowSource ReadDataset(const Dataset& dataset, int64_t block_rows) {
-  const int64_t step = BlockRows(block_rows, dataset.dim() + dataset.outputs());
+  int64_t step = BlockRows(block_rows, dataset.dim() + dataset.outputs());
+  if (dataset.made() && block_rows <= 0) step = std::min(step, kMadeBlock);
   return {dataset.rows(), [&dataset, step](const RowSource::Use& use) -> Status {
             Dataset::Block block;
             for (int64_t begin = 0; begin < dataset.rows(); begin += step) {
