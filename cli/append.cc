@@ -27,29 +27,33 @@ class Append : public Command {
     model_.Declare(line, /*check=*/true);
     output_.Declare(line);
     line.AddExample("this week's labels", "resmem append my.resmem --data week47.npz");
+    line.AddExample("pictures, one folder a class, through the memory's own model",
+                    "resmem append my.resmem --images week47");
   }
 
   Result<ExitCode> Run(Console& console) override {
     RESMEM_RETURN_IF_ERROR(data_.ReplaceLogits(out_of_fold_logits_));
     MemoryDescription description;
-    std::optional<Dataset> dataset;
+    std::optional<Input> input;
     {  // the memory must not stay open while it is written
       RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                               ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
       description = memory.description();
       RESMEM_RETURN_IF_ERROR(CheckCrossFitting(description.cross_fitted));
-      RESMEM_ASSIGN_OR_RETURN(dataset, data_.Open(description.task));
-      RESMEM_RETURN_IF_ERROR(CheckShapes(memory_path_, description, *dataset));
-      RESMEM_RETURN_IF_ERROR(model_.Check(memory_path_, memory, *dataset, console));
+      RESMEM_ASSIGN_OR_RETURN(
+          input, model_.OpenInput(data_, memory_path_, memory, /*threads=*/0, console));
     }
-    if (description.has_sources != dataset->has_sources()) {
+    const Dataset& dataset = input->dataset;
+    const bool nameless = input->pictures != nullptr && !description.has_sources;
+    if (description.has_sources != dataset.has_sources() && !nameless) {
       return Status(ErrorCode::kBadData,
                     description.has_sources
                         ? memory_path_ + " keeps a source for every row; give --sources FILE"
                         : memory_path_ + " keeps no sources; leave --sources out");
     }
-    RESMEM_ASSIGN_OR_RETURN(const std::optional<Role> role, roles_.Choose(*dataset, console));
-    RESMEM_ASSIGN_OR_RETURN(const RowSource rows, SelectRows(*dataset, role));
+    RESMEM_ASSIGN_OR_RETURN(const std::optional<Role> role, roles_.Choose(dataset, console));
+    RESMEM_ASSIGN_OR_RETURN(RowSource rows, SelectRows(dataset, role));
+    if (nameless) rows = WithoutSources(rows);
     RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer, MemoryWriter::Append(memory_path_, rows.rows()));
     RESMEM_RETURN_IF_ERROR(WriteRows(rows, &writer, console));
     RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
@@ -62,6 +66,16 @@ class Append : public Command {
   }
 
  private:
+  // The names of pictures, for a memory that has no place for them.
+  static RowSource WithoutSources(const RowSource& rows) {
+    return RowSource(rows.rows(), [rows](const RowSource::Use& use) {
+      return rows.Read([&](int64_t begin, Rows block) {
+        block.sources = {};
+        return use(begin, block);
+      });
+    });
+  }
+
   Status CheckCrossFitting(bool cross_fitted) const {
     if (cross_fitted != out_of_fold_logits_.empty()) return {};
     return Status(

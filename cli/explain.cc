@@ -23,7 +23,7 @@ class ExplainCommand : public Command {
                "reweighted, the answer would differ.");
     DeclareMemory(line, &memory_path_);
     data_.Declare(line, DatasetUse::kPredict);
-    line.Value("--row", &row_, "N", "which row of the input, from 0").Required();
+    line.Value("--row", &row_, "N", "which row of the input, from 0").Default("the only one");
     line.Value("--without-id", &without_id_, "ID",
                "leave this row of the memory out, such as the query itself")
         .Default("none");
@@ -34,21 +34,17 @@ class ExplainCommand : public Command {
     line.Flag("--json", &json_, "one JSON document on stdout (docs/json.md)");
     DeclareThreads(line, &threads_);
     line.AddExample("why row 7 got its answer", "resmem explain my.resmem --data test.npz --row 7");
+    line.AddExample("why a picture got its answer", "resmem explain my.resmem photo.png");
   }
 
   Result<ExitCode> Run(Console& console) override {
     RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(memory_path_));
     const MemoryDescription& description = memory.description();
-    RESMEM_ASSIGN_OR_RETURN(const Dataset dataset, data_.Open(description.task));
-    RESMEM_RETURN_IF_ERROR(CheckShapes(memory_path_, description, dataset));
-    RESMEM_RETURN_IF_ERROR(model_.Check(memory_path_, memory, dataset, console));
-    if (row_ < 0 || row_ >= dataset.rows()) {
-      return Status(ErrorCode::kInvalidArgument, "--row " + std::to_string(row_) +
-                                                     ": the input has rows 0 to " +
-                                                     std::to_string(dataset.rows() - 1));
-    }
+    RESMEM_ASSIGN_OR_RETURN(const Input input,
+                            model_.OpenInput(data_, memory_path_, memory, threads_, console));
+    RESMEM_ASSIGN_OR_RETURN(const int64_t row, Row(input.dataset));
     Dataset::Block block;
-    RESMEM_RETURN_IF_ERROR(dataset.Read(row_, 1, &block));
+    RESMEM_RETURN_IF_ERROR(input.dataset.Read(row, 1, &block));
     const Predictor predictor(memory);
     PredictOptions options = predictor.DefaultOptions();
     options.threads = threads_;
@@ -65,13 +61,23 @@ class ExplainCommand : public Command {
           ExplanationJson(explanation, description.class_names, FinishedRun(run, console)) + "\n"));
       return ExitCode::kOk;
     }
-    RESMEM_RETURN_IF_ERROR(PrintResult("row " + std::to_string(row_) + "; " +
+    const std::string name =
+        input.pictures == nullptr ? "row " + std::to_string(row) : input.pictures->source(row);
+    RESMEM_RETURN_IF_ERROR(PrintResult(name + "; " +
                                        ParametersText(options.parameters, description.task) +
                                        "\n\n" + ExplanationText(explanation, description, lines_)));
     return ExitCode::kOk;
   }
 
  private:
+  Result<int64_t> Row(const Dataset& dataset) const {
+    if (!row_.has_value() && dataset.rows() == 1) return int64_t{0};
+    if (row_.has_value() && *row_ >= 0 && *row_ < dataset.rows()) return *row_;
+    return Status(ErrorCode::kInvalidArgument,
+                  "--row" + (row_.has_value() ? " " + std::to_string(*row_) : " is missing") +
+                      ": the input has rows 0 to " + std::to_string(dataset.rows() - 1));
+  }
+
   Result<int64_t> ExcludedRow(const ResidualMemory& memory) const {
     if (!without_id_.has_value()) return int64_t{-1};
     const std::optional<int64_t> row = memory.FindId(*without_id_);
@@ -84,7 +90,8 @@ class ExplainCommand : public Command {
   DatasetOptions data_;
   ModelOptions model_;
   ParameterOptions parameters_;
-  int64_t row_ = -1, lines_ = 20;
+  std::optional<int64_t> row_;
+  int64_t lines_ = 20;
   std::optional<uint64_t> without_id_;
   int threads_ = 0;
   bool json_ = false;

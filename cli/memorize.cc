@@ -24,7 +24,7 @@ class Memorize : public Command {
   Result<ExitCode> Run(Console& console) override;
 
  private:
-  Result<MemoryDescription> Describe(const Dataset& dataset, bool has_sources);
+  Result<MemoryDescription> Describe(const Input& input);
 
   DatasetOptions data_;
   RoleOptions roles_;
@@ -86,12 +86,15 @@ void Memorize::Declare(CommandLine& line) {
   line.AddExample("one archive, half the size, tied to its model",
                   "resmem memorize --data train.npz --key-type float16 --model net.onnx \\\n"
                   "    --layer pool -o my.resmem");
+  line.AddExample("pictures, through a base model",
+                  "resmem memorize --model net.onnx --images cifar100 --part train -o my.resmem");
   line.AddExample("headerless floats",
                   "resmem memorize --keys z.bin,shape=-1x64,dtype=float32 --logits f.npy \\\n"
                   "    --labels y.npy -o my.resmem");
 }
 
-Result<MemoryDescription> Memorize::Describe(const Dataset& dataset, bool has_sources) {
+Result<MemoryDescription> Memorize::Describe(const Input& input) {
+  const Dataset& dataset = input.dataset;
   MemoryDescription description;
   description.task = task_;
   description.dim = dataset.dim();
@@ -111,27 +114,32 @@ Result<MemoryDescription> Memorize::Describe(const Dataset& dataset, bool has_so
   description.top = std::min(top_, description.outputs);
   description.half_residuals = half_residuals_;
   description.cross_fitted = !out_of_fold_logits_.empty();
-  description.has_sources = has_sources;
+  description.has_sources = dataset.has_sources();
   RESMEM_ASSIGN_OR_RETURN(description.parameters, parameters_.Apply(Parameters(), task_));
   if (description.parameters.k == 0) {
     return Status(ErrorCode::kInvalidArgument,
                   "--k 0: a memory that consults no neighbor is of no use; give 1 or more");
   }
   RESMEM_ASSIGN_OR_RETURN(description.fingerprint, model_.Resolve());
+  const std::string model = model_.Remembered();
+  if (!model.empty()) description.notes[kModelNote] = model;
   if (!classes_file_.empty()) {
     RESMEM_ASSIGN_OR_RETURN(description.class_names,
                             ReadClassNames(classes_file_, description.outputs));
+  } else if (input.pictures != nullptr) {
+    const std::vector<std::string>& names = input.pictures->images().class_names();
+    if (static_cast<int64_t>(names.size()) == description.outputs) description.class_names = names;
   }
   return description;
 }
 
 Result<ExitCode> Memorize::Run(Console& console) {
   RESMEM_RETURN_IF_ERROR(data_.ReplaceLogits(out_of_fold_logits_));
-  RESMEM_ASSIGN_OR_RETURN(const Dataset dataset, data_.Open(task_));
-  RESMEM_ASSIGN_OR_RETURN(const std::optional<Role> role, roles_.Choose(dataset, console));
-  RESMEM_ASSIGN_OR_RETURN(const RowSource rows, SelectRows(dataset, role));
-  RESMEM_ASSIGN_OR_RETURN(const MemoryDescription description,
-                          Describe(dataset, dataset.has_sources()));
+  RESMEM_ASSIGN_OR_RETURN(const Input input,
+                          data_.Open(task_, model_.file(), /*threads=*/0, console));
+  RESMEM_ASSIGN_OR_RETURN(const std::optional<Role> role, roles_.Choose(input.dataset, console));
+  RESMEM_ASSIGN_OR_RETURN(const RowSource rows, SelectRows(input.dataset, role));
+  RESMEM_ASSIGN_OR_RETURN(const MemoryDescription description, Describe(input));
   RESMEM_ASSIGN_OR_RETURN(
       MemoryWriter writer,
       MemoryWriter::Create(output_, description, rows.rows(), {.overwrite = overwrite_}));
@@ -148,7 +156,8 @@ Result<ExitCode> Memorize::Run(Console& console) {
                               (description.cross_fitted ? ", out of fold" : "")});
   }
   RESMEM_RETURN_IF_ERROR(printed_.Print(output_, memory, data_.Paths(), table.Text(), console));
-  console.Note("next: resmem tune " + output_ + " --data VALIDATION");
+  console.Note("next: resmem tune " + output_ +
+               (input.pictures != nullptr ? " --images VALIDATION" : " --data VALIDATION"));
   return ExitCode::kOk;
 }
 

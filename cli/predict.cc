@@ -18,6 +18,8 @@
 namespace resmem::cli {
 namespace {
 
+constexpr int64_t kPicturesAtOnce = 256;  // a base model's speed is theirs
+
 class Predict : public Command {
  public:
   void Declare(CommandLine& line) override;
@@ -50,8 +52,8 @@ class Predict : public Command {
 void Predict::Declare(CommandLine& line) {
   line.About("corrected predictions for new rows",
              "Reads and answers in blocks of rows, so that the input may be larger than memory. "
-             "A line holds the row, its id where given, the base's answer and ours, each with "
-             "its probability.");
+             "A line holds the row, its id where given, a picture's name, the base's answer and "
+             "ours, each with its probability.");
   DeclareMemory(line, &memory_path_);
   data_.Declare(line, DatasetUse::kPredict);
   parameters_.Declare(line, "as stored in the memory");
@@ -79,6 +81,8 @@ void Predict::Declare(CommandLine& line) {
   line.Value("--block", &block_rows_, "ROWS",
              "rows held at once; the answer does not depend on it");
   DeclareThreads(line, &options_.threads);
+  line.AddExample("pictures, through the memory's own model",
+                  "resmem predict my.resmem photo.png cat.jpg");
   line.AddExample("to a file", "resmem predict my.resmem --data new.npz -o predictions.csv");
   line.AddExample("the first ten", "resmem predict my.resmem --data new.npz | head -n 11");
   line.AddExample("the five best classes, as JSON lines",
@@ -150,6 +154,7 @@ Status Predict::WriteBlock(int64_t begin, const Rows& rows, const Scores& scores
     PredictionLine line;
     line.row = begin + i;
     if (!rows.ids.empty()) line.id = rows.ids[static_cast<size_t>(i)];
+    if (!rows.sources.empty()) line.source = rows.sources[static_cast<size_t>(i)];
     const size_t first = static_cast<size_t>(i) * outputs;
     line.base_values = std::span<const float>(scores.base).subspan(first, outputs);
     line.values = std::span<const float>(scores.resmem).subspan(first, outputs);
@@ -165,9 +170,9 @@ Result<ExitCode> Predict::Run(Console& console) {
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(memory_path_));
   const MemoryDescription& description = memory.description();
   RESMEM_RETURN_IF_ERROR(CheckOptions(description));
-  RESMEM_ASSIGN_OR_RETURN(const Dataset dataset, data_.Open(description.task));
-  RESMEM_RETURN_IF_ERROR(CheckShapes(memory_path_, description, dataset));
-  RESMEM_RETURN_IF_ERROR(model_.Check(memory_path_, memory, dataset, console));
+  RESMEM_ASSIGN_OR_RETURN(const Input input,
+                          model_.OpenInput(data_, memory_path_, memory, options_.threads, console));
+  const Dataset& dataset = input.dataset;
   std::vector<std::string> inputs = data_.Paths();
   inputs.push_back(memory_path_);
   RESMEM_RETURN_IF_ERROR(CheckOutputPaths({{"-o", output_}, {"--scores", scores_}}, inputs));
@@ -185,14 +190,17 @@ Result<ExitCode> Predict::Run(Console& console) {
                             NpyStream::Create(scores_, dataset.rows(), description.outputs));
     scores_file.emplace(std::move(stream));
   }
-  const PredictionLines lines(description, format_, dataset.has_ids(), top_);
+  const PredictionLines lines(
+      description, format_,
+      {.ids = dataset.has_ids(), .sources = input.pictures != nullptr, .top = top_});
   RESMEM_RETURN_IF_ERROR(out.Write(lines.Header()));
   Dataset::Block block;
   Scores scores;
   console.progress()->Report("predicting", 0, dataset.rows());
-  for (int64_t begin = 0; begin < dataset.rows(); begin += block_rows_) {
+  const int64_t step = dataset.made() ? std::min(block_rows_, kPicturesAtOnce) : block_rows_;
+  for (int64_t begin = 0; begin < dataset.rows(); begin += step) {
     RESMEM_RETURN_IF_ERROR(CheckInterrupt());
-    const int64_t count = std::min(block_rows_, dataset.rows() - begin);
+    const int64_t count = std::min(step, dataset.rows() - begin);
     RESMEM_RETURN_IF_ERROR(dataset.Read(begin, count, &block));
     RESMEM_RETURN_IF_ERROR(ScoreBlock(predictor, block.view, &scores));
     dataset.Drop(begin, count);

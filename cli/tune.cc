@@ -65,6 +65,9 @@ void TuneCommand::Declare(CommandLine& line) {
   line.AddExample(
       "the paper's careful rule, with an honest estimate",
       "resmem tune my.resmem --data validation.npz --objective tpr-under-fpr --folds 5");
+  line.AddExample("on pictures that were kept back, with the memory's own model",
+                  "resmem tune my.resmem --images cifar100 --part train \\\n"
+                  "    --rows 45000:50000 --role validation");
   line.AddExample("without a validation set", "resmem tune my.resmem --leave-one-out");
 }
 
@@ -104,17 +107,17 @@ Result<ExitCode> TuneCommand::Run(Console& console) {
   inputs.push_back(memory_path_);
   RESMEM_RETURN_IF_ERROR(output_.CheckPaths(inputs));
   const MemoryDescription& description = memory.description();
-  std::optional<Dataset> dataset;
+  std::optional<Input> input;
   if (data_.given() || !options_.leave_one_out) {
-    RESMEM_ASSIGN_OR_RETURN(dataset, data_.Open(description.task));
-    RESMEM_RETURN_IF_ERROR(CheckShapes(memory_path_, description, *dataset));
-    RESMEM_RETURN_IF_ERROR(model_.Check(memory_path_, memory, *dataset, console));
+    RESMEM_ASSIGN_OR_RETURN(
+        input, model_.OpenInput(data_, memory_path_, memory, options_.threads, console));
   }
   const Predictor predictor(memory);
   options_.progress = console.progress();
   RESMEM_ASSIGN_OR_RETURN(
       const Tuning tuning,
-      Tune(predictor, dataset.has_value() ? ReadDataset(*dataset) : ReadMemory(memory), options_));
+      Tune(predictor, input.has_value() ? ReadDataset(input->dataset) : ReadMemory(memory),
+           options_));
   for (const std::string& warning : tuning.warnings) console.Warn(warning);
   if (output_.wanted()) {
     RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, data_.Paths()));

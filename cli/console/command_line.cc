@@ -42,6 +42,17 @@ Option& CommandLine::Argument(std::string value_name, std::string* target, std::
   return option;
 }
 
+Option& CommandLine::Arguments(std::string value_name, std::vector<std::string>* target,
+                               std::string help) {
+  Option& option = arguments_.emplace_back();
+  option.name = option.value_name = std::move(value_name);
+  option.help = std::move(help);
+  option.repeated = true;
+  option.kind = ValueKind::kFile;
+  option.set = [target](std::string_view text) { return target->emplace_back(text), Status(); };
+  return option;
+}
+
 Option& CommandLine::Flag(std::string name, bool* target, std::string help) {
   Option& option = Add(std::move(name), "", std::move(help));
   option.set = [target](std::string_view) { return *target = true, Status(); };
@@ -67,7 +78,7 @@ Option* CommandLine::Find(std::string_view name) {
 }
 
 Status CommandLine::Set(Option& option, std::string_view text) {
-  if (option.given) return Usage(option.name + " is given twice; give it once");
+  if (option.given && !option.repeated) return Usage(option.name + " is given twice; give it once");
   option.given = true;
   const Status status = option.set(text);
   if (status.ok()) return status;
@@ -97,7 +108,9 @@ Status CommandLine::Parse(std::span<const std::string> words) {
       if (argument_count == arguments_.size()) {
         return Usage("'resmem " + command_ + "' does not know what to do with '" + word + "'");
       }
-      RESMEM_RETURN_IF_ERROR(Set(arguments_[argument_count++], word));
+      Option& argument = arguments_[argument_count];
+      if (!argument.repeated) ++argument_count;
+      RESMEM_RETURN_IF_ERROR(Set(argument, word));
       continue;
     }
     if (word == "--help" || word == "-h") return help_wanted_ = true, Status();

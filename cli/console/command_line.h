@@ -30,6 +30,7 @@ struct Option {
   std::vector<std::string> choices;
   ValueKind kind = ValueKind::kText;
   bool required = false;
+  bool repeated = false;  // an argument that may come any number of times
   bool given = false;
   std::function<Status(std::string_view)> set;
 
@@ -67,6 +68,8 @@ class CommandLine {
 
   // Arguments without a name, in the order in which they are declared.
   Option& Argument(std::string value_name, std::string* target, std::string help);
+  // The last of them, any number of times.
+  Option& Arguments(std::string value_name, std::vector<std::string>* target, std::string help);
   Option& Flag(std::string name, bool* target, std::string help);
   // `target` may be any type of values.h; its present content is the default that is shown.
   template <typename T>

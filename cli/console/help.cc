@@ -16,6 +16,10 @@ std::string OptionTitle(const Option& option) {
   return option.is_flag() ? title : title + " " + option.value_name;
 }
 
+std::string ArgumentTitle(const Option& argument) {
+  return argument.name + (argument.repeated ? "..." : "");
+}
+
 std::string OptionText(const Option& option) {
   std::string help = option.help;
   if (!option.choices.empty()) {
@@ -63,7 +67,8 @@ std::string Wrap(const std::string& text, size_t indent, size_t width) {
 std::string UsageText(const CommandLine& line) {
   std::string usage = "resmem " + line.command() + " [options]";
   for (const Option& argument : line.arguments()) {
-    usage += " " + (argument.required ? argument.name : "[" + argument.name + "]");
+    const std::string name = ArgumentTitle(argument);
+    usage += " " + (argument.required ? name : "[" + name + "]");
   }
   for (const Option& option : line.options()) {
     if (option.required) {
@@ -83,7 +88,7 @@ std::string HelpText(const CommandLine& line) {
   }
   if (!line.arguments().empty()) text += "\n";
   for (const Option& argument : line.arguments()) {
-    text += Entry("  " + argument.name, argument.help);
+    text += Entry("  " + ArgumentTitle(argument), argument.help);
   }
   // Groups in the order in which they first appear; a group may be taken up again.
   std::vector<std::string> groups;

@@ -1,5 +1,6 @@
 #include "inputs/class_names.h"
 
+#include <algorithm>
 #include <fstream>
 #include <limits>
 
@@ -55,6 +56,19 @@ Result<std::vector<int32_t>> ReadCoarse(const std::string& text, int64_t classes
     coarse.push_back(static_cast<int32_t>(value));
   }
   return coarse;
+}
+
+std::vector<int32_t> CoarseOfClasses(const ImageSet& images, int64_t classes) {
+  constexpr int32_t kUnknown = -1;
+  if (images.coarse_labels().empty()) return {};
+  std::vector<int32_t> coarse(static_cast<size_t>(classes), kUnknown);
+  for (size_t i = 0; i < images.labels().size(); ++i) {
+    int32_t& known = coarse[static_cast<size_t>(images.labels()[i])];
+    if (known != kUnknown && known != images.coarse_labels()[i]) return {};
+    known = images.coarse_labels()[i];
+  }
+  const bool complete = std::find(coarse.begin(), coarse.end(), kUnknown) == coarse.end();
+  return complete ? coarse : std::vector<int32_t>();
 }
 
 std::string ClassText(const std::vector<std::string>& names, int64_t label) {

@@ -84,7 +84,7 @@ void DatasetOptions::Declare(CommandLine& line, DatasetUse use) {
   if (use == DatasetUse::kStore) {
     line.Value("--sources", &sources_, "FILE", "text for each row: where it came from").File();
   }
-  if (use == DatasetUse::kJudge) {
+  if (use == DatasetUse::kJudge || use == DatasetUse::kShow) {
     line.Value("--slices", &slices_, "FILE", "text for each row: the group it is reported under")
         .File();
   }
@@ -99,26 +99,40 @@ void DatasetOptions::Declare(CommandLine& line, DatasetUse use) {
              "--keys is headerless raw values of this shape, -1x64; other arrays: "
              "--logits FILE,shape=-1x10,dtype=float32");
   line.Value("--dtype", &element_type_, "TYPE", "element type of headerless --keys: float32, ...");
-  line.AddSection("Files",
-                  "Arrays: .npy; .npz:member; .safetensors:name; IDX and CIFAR-10/100 binary, also "
-                  ".gz; .csv:column with a header; .fvecs, .ivecs, .bvecs; raw values with shape "
-                  "and dtype. The first dimension counts rows, the others are flattened.");
+  images_.Declare(line, /*as_arguments=*/use == DatasetUse::kPredict);
+  line.AddSection(
+      "Files",
+      "Arrays: .npy; .npz:member; .safetensors:name; IDX and CIFAR-10/100 binary, also "
+      ".gz and .xz; .csv:column with a header; .fvecs, .ivecs, .bvecs; raw values with shape "
+      "and dtype. The first dimension counts rows, the others are flattened.");
 }
 
 Result<DatasetSources> DatasetOptions::Sources() const {
   if (!given()) {
     return Usage("no input: give --data PATH, or --keys FILE, --logits FILE" +
-                 std::string(use_ == DatasetUse::kPredict ? "" : ", --labels FILE"));
+                 std::string(use_ == DatasetUse::kPredict ? "" : ", --labels FILE") +
+                 ", or pictures: --images PATH");
+  }
+  RESMEM_RETURN_IF_ERROR(images_.CheckAbsent());
+  if (images_.given() && !from_pictures() && use_ != DatasetUse::kShow) {
+    return Usage("arrays (--data, --keys) and pictures exclude each other; give one of them");
   }
   DatasetSources sources;
   sources.all = data_;
   sources.role = role_;
+  if (from_pictures()) {
+    if (!logits_.empty()) {
+      return Usage("--logits belongs to --keys; from pictures the model makes both");
+    }
+    if (split_.empty() && !role_.has_value()) sources.role = images_.role();
+  }
   const std::pair<const std::string*, std::optional<ArraySource>*> files[] = {
       {&keys_, &sources.keys},       {&logits_, &sources.logits}, {&labels_, &sources.labels},
       {&targets_, &sources.targets}, {&ids_, &sources.ids},       {&sources_, &sources.sources},
       {&split_, &sources.split},     {&slices_, &sources.slices}};
   for (const auto& [text, source] : files) {
-    if (text->empty()) continue;
+    // The labels of pictures are checked with them.
+    if (text->empty() || (text == &labels_ && from_pictures())) continue;
     RESMEM_ASSIGN_OR_RETURN(*source, ParseArraySource(*text));
   }
   if (shape_.empty() != element_type_.empty()) {
@@ -132,23 +146,38 @@ Result<DatasetSources> DatasetOptions::Sources() const {
   return sources;
 }
 
-Result<Dataset> DatasetOptions::Open(Task task) const {
-  RESMEM_ASSIGN_OR_RETURN(const DatasetSources sources, Sources());
+Result<Input> DatasetOptions::Open(Task task, const std::string& model, int threads,
+                                   Console& console) const {
+  RESMEM_ASSIGN_OR_RETURN(DatasetSources sources, Sources());
+  std::shared_ptr<const EmbeddedImages> pictures;
+  if (from_pictures()) {
+    if (model.empty()) {
+      return Usage(
+          "pictures need the base model that turns them into rows: give --model FILE.onnx");
+    }
+    RESMEM_ASSIGN_OR_RETURN(pictures, images_.Embed(model, labels_, threads, console));
+    sources.made = pictures;
+  }
   RESMEM_ASSIGN_OR_RETURN(Dataset dataset, Dataset::Open(sources, task));
   if (!dataset.has_logits()) {
     return Status(ErrorCode::kBadData,
                   "the input has no logits; give the base's outputs with --logits FILE");
   }
   if (use_ != DatasetUse::kPredict && !dataset.has_labels()) {
-    return Status(ErrorCode::kBadData, task == Task::kClassification
-                                           ? "the input has no labels; give --labels FILE"
-                                           : "the input has no targets; give --targets FILE");
+    return Status(ErrorCode::kBadData,
+                  task == Task::kClassification
+                      ? "the input has no labels; give --labels FILE" +
+                            std::string(pictures != nullptr ? ", or one folder a class" : "")
+                      : "the input has no targets; give --targets FILE");
   }
-  return dataset;
+  return Input{std::move(dataset), std::move(pictures)};
 }
 
 Status DatasetOptions::ReplaceLogits(const std::string& out_of_fold) {
   if (out_of_fold.empty()) return {};
+  if (from_pictures()) {
+    return Usage("--out-of-fold-logits belongs to --keys; from pictures the model makes both");
+  }
   if (!logits_.empty()) {
     return Usage("--logits and --out-of-fold-logits exclude each other; give one of them");
   }
@@ -157,7 +186,7 @@ Status DatasetOptions::ReplaceLogits(const std::string& out_of_fold) {
 }
 
 std::vector<std::string> DatasetOptions::Paths() const {
-  std::vector<std::string> paths;
+  std::vector<std::string> paths = images_.Paths();
   for (const std::string* text :
        {&data_, &keys_, &logits_, &labels_, &targets_, &ids_, &sources_, &split_, &slices_}) {
     if (text->empty()) continue;

@@ -1,27 +1,44 @@
-// The arrays that a command reads, as options: --data, --keys, --logits and so on.
+// The rows that a command reads, as options: arrays (--data, --keys, --logits and so on), or
+// pictures that a base model turns into rows.
 #ifndef RESMEM_CLI_INPUTS_DATASET_OPTIONS_H_
 #define RESMEM_CLI_INPUTS_DATASET_OPTIONS_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "console/command_line.h"
+#include "console/console.h"
+#include "inputs/image_options.h"
 #include "resmem/dataset.h"
+#include "resmem/embedded_images.h"
 
 namespace resmem::cli {
 
-// Rows to be stored, to be tuned or judged on, or to be predicted.
-enum class DatasetUse { kStore, kTune, kJudge, kPredict };
+// Rows to be stored, to be tuned or judged on, to be predicted, or to be judged and shown: there
+// --images may also be the pictures of the arrays' rows.
+enum class DatasetUse { kStore, kTune, kJudge, kPredict, kShow };
+
+// What the options lead to.
+struct Input {
+  Dataset dataset;
+  std::shared_ptr<const EmbeddedImages> pictures;  // that the rows are made of; null: arrays
+};
 
 class DatasetOptions {
  public:
   void Declare(CommandLine& line, DatasetUse use);
 
   bool given() const { return !Paths().empty(); }
-  Result<Dataset> Open(Task task) const;
+  // The rows come from a base model over pictures.
+  bool from_pictures() const { return images_.given() && data_.empty() && keys_.empty(); }
+  const std::string& images() const { return images_.path(); }
   // Files and folders, without members: for the run's manifest.
   std::vector<std::string> Paths() const;
+
+  // `model`: the file to run over pictures; arrays do not need it.
+  Result<Input> Open(Task task, const std::string& model, int threads, Console& console) const;
 
   // What --out-of-fold-logits gave, if anything, takes the place of --logits.
   Status ReplaceLogits(const std::string& out_of_fold);
@@ -32,6 +49,7 @@ class DatasetOptions {
   DatasetUse use_ = DatasetUse::kStore;
   std::string data_, keys_, logits_, labels_, targets_, ids_, sources_, split_, slices_;
   std::string shape_, element_type_;
+  ImageOptions images_;
   std::optional<Role> role_;
 };
 

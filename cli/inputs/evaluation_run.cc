@@ -36,24 +36,25 @@ Result<Evaluation> EvaluationRun::Run(Console& console) {
   }
   RESMEM_ASSIGN_OR_RETURN(options_.parameters,
                           parameters_.Apply(description.parameters, description.task));
-  std::optional<Dataset> dataset;
+  std::optional<Input> input;
   if (data_.given() || !options_.leave_one_out) {
-    RESMEM_ASSIGN_OR_RETURN(dataset, data_.Open(description.task));
-    RESMEM_RETURN_IF_ERROR(CheckShapes(memory_path_, description, *dataset));
-    RESMEM_RETURN_IF_ERROR(model_.Check(memory_path_, memory, *dataset, console));
+    RESMEM_ASSIGN_OR_RETURN(
+        input, model_.OpenInput(data_, memory_path_, memory, options_.threads, console));
     if (!options_.leave_one_out) {
-      RESMEM_ASSIGN_OR_RETURN(options_.only, roles_.Choose(*dataset, console));
+      RESMEM_ASSIGN_OR_RETURN(options_.only, roles_.Choose(input->dataset, console));
     }
   }
   if (!coarse_file_.empty()) {
     RESMEM_ASSIGN_OR_RETURN(options_.coarse_of_class,
                             ReadCoarse(coarse_file_, description.outputs));
+  } else if (input.has_value() && input->pictures != nullptr) {
+    options_.coarse_of_class = CoarseOfClasses(input->pictures->images(), description.outputs);
   }
   const Predictor predictor(memory);
   options_.progress = console.progress();
   RESMEM_ASSIGN_OR_RETURN(
       Evaluation evaluation,
-      Evaluate(predictor, dataset.has_value() ? ReadDataset(*dataset) : ReadMemory(memory),
+      Evaluate(predictor, input.has_value() ? ReadDataset(input->dataset) : ReadMemory(memory),
                options_));
   for (const std::string& warning : evaluation.warnings) console.Warn(warning);
   if (output_.wanted()) {

@@ -3,30 +3,13 @@
 #include <limits>
 #include <utility>
 
-#include "console/values.h"
 #include "inputs/dataset_options.h"
+#include "inputs/row_range.h"
 #include "resmem/array.h"
 #include "resmem/predictor.h"
 
 namespace resmem::cli {
 namespace {
-
-// "0:50000", "50000:" or "": the rows of `array`.
-Result<std::pair<int64_t, int64_t>> ParseRows(const std::string& text, const Array& array) {
-  int64_t begin = 0, end = array.rows();
-  if (text.empty()) return std::pair(begin, end);
-  const size_t colon = text.find(':');
-  const std::string first = text.substr(0, colon);
-  const std::string last = colon == std::string::npos ? "?" : text.substr(colon + 1);
-  const bool sound = (first.empty() || ParseValue(first, &begin).ok()) &&
-                     (last.empty() || ParseValue(last, &end).ok());
-  if (!sound || begin < 0 || begin >= end || end > array.rows()) {
-    return Status(ErrorCode::kInvalidArgument,
-                  "--rows " + text + ": give BEGIN:END with 0 <= BEGIN < END <= " +
-                      std::to_string(array.rows()) + ", the rows of " + array.name());
-  }
-  return std::pair(begin, end);
-}
 
 Result<std::vector<int32_t>> ReadLabels(const Array& array, int64_t begin, int64_t count) {
   std::vector<int64_t> numbers(static_cast<size_t>(count));
@@ -57,8 +40,7 @@ void LabelledInputsOptions::Declare(CommandLine& line, bool labels_required) {
   Option& labels = line.Value("--labels", &labels_, "FILE", "class number of each row, from 0");
   labels.File();
   if (labels_required) labels.Required();
-  line.Value("--rows", &rows_, "BEGIN:END", "only these rows, counted from 0, END not included")
-      .Default("all");
+  DeclareRowRange(line, &rows_);
 }
 
 std::vector<std::string> LabelledInputsOptions::Paths() const {
@@ -70,7 +52,7 @@ std::vector<std::string> LabelledInputsOptions::Paths() const {
 Result<LabelledInputs> LabelledInputsOptions::Load() const {
   RESMEM_ASSIGN_OR_RETURN(const ArraySource source, ParseArraySource(inputs_));
   RESMEM_ASSIGN_OR_RETURN(const Array array, OpenArray(source));
-  RESMEM_ASSIGN_OR_RETURN(const auto range, ParseRows(rows_, array));
+  RESMEM_ASSIGN_OR_RETURN(const auto range, ParseRowRange(rows_, array.rows(), array.name()));
   const int64_t count = range.second - range.first;
   LabelledInputs inputs;
   inputs.columns = array.columns();

@@ -3,10 +3,27 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
+#include "inputs/memory_options.h"
 #include "resmem/head_check.h"
+#include "resmem/onnx_model.h"
 
 namespace resmem::cli {
+namespace {
+
+bool IsFile(const std::string& path) {
+  struct stat present {};
+  return stat(path.c_str(), &present) == 0 && S_ISREG(present.st_mode);
+}
+
+// Has a manifest beside it, so that it can be run.
+bool IsPrepared(const std::string& model) {
+  return IsFile(model) && IsFile(ManifestPath(model));
+}
+
+}  // namespace
 
 std::string FingerprintText(const Fingerprint& fingerprint) {
   std::string text;
@@ -19,13 +36,14 @@ std::string FingerprintText(const Fingerprint& fingerprint) {
 void ModelOptions::Declare(CommandLine& line, bool check) {
   line.Group("Model");
   line.Value("--model", &model_, "FILE|NAME",
-             check ? "the model that made these arrays; another one than the memory's is refused"
+             check ? "the model that made these arrays; another one than the memory's is refused. "
+                     "Of pictures: the base model to run"
                    : "the model that made the arrays: its file, or your name for it; later "
-                     "arrays must come from the same")
+                     "arrays must come from the same. Of pictures: the base model to run")
       .File();
   line.Value("--layer", &layer_, "NAME", "the layer whose output the keys are");
   if (check) {
-    line.Flag("--any-model", &any_model_, "use the arrays without asking which model made them");
+    line.Flag("--any-model", &any_model_, "use the rows without asking which model made them");
   }
 }
 
@@ -33,8 +51,14 @@ Result<Fingerprint> ModelOptions::Resolve() const {
   Fingerprint fingerprint;
   fingerprint.layer = layer_;
   if (model_.empty()) return fingerprint;
-  struct stat present {};
-  if (stat(model_.c_str(), &present) == 0 && S_ISREG(present.st_mode)) {
+  if (IsPrepared(model_)) {
+    RESMEM_ASSIGN_OR_RETURN(fingerprint, FingerprintModel(model_));
+    if (layer_.empty() || layer_ == fingerprint.layer) return fingerprint;
+    return Status(ErrorCode::kMismatch, "--layer " + layer_ + ": " + model_ +
+                                            " was prepared with the embedding " +
+                                            fingerprint.layer + "; leave --layer out");
+  }
+  if (IsFile(model_)) {
     RESMEM_ASSIGN_OR_RETURN(fingerprint.digest, DigestFile(model_));
   } else if (model_.find('/') != std::string::npos) {
     return Status(ErrorCode::kNotFound,
@@ -45,9 +69,32 @@ Result<Fingerprint> ModelOptions::Resolve() const {
   return fingerprint;
 }
 
+std::string ModelOptions::Remembered() const {
+  if (!IsPrepared(model_)) return "";
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::absolute(model_, error);
+  return error ? model_ : path.lexically_normal().string();
+}
+
+Result<std::string> ModelOptions::FileFor(const std::string& memory_path,
+                                          const ResidualMemory& memory) const {
+  if (!model_.empty()) return model_;
+  const auto& notes = memory.description().notes;
+  const auto note = notes.find(kModelNote);
+  if (note == notes.end()) {
+    return Status(ErrorCode::kInvalidArgument,
+                  memory_path +
+                      " does not remember a model that could be run over pictures; give "
+                      "--model FILE.onnx");
+  }
+  if (IsFile(note->second)) return note->second;
+  return Status(ErrorCode::kNotFound, memory_path + " was made with " + note->second +
+                                          ", which is not there any more; give --model FILE.onnx");
+}
+
 Status ModelOptions::CheckFingerprint(const std::string& memory_path, const Fingerprint& memory,
-                                      Console& console) const {
-  RESMEM_ASSIGN_OR_RETURN(const Fingerprint given, Resolve());
+                                      const Fingerprint& given, Console& console) const {
+  if (any_model_) return {};
   if (memory.empty()) {
     if (!given.empty()) {
       console.Note(memory_path + " does not know which model made it: --model is not checked");
@@ -58,16 +105,14 @@ Status ModelOptions::CheckFingerprint(const std::string& memory_path, const Fing
   return Status(ErrorCode::kMismatch,
                 memory_path + " was made with " + FingerprintText(memory) + ", but " +
                     (given.empty() ? "no --model was given"
-                                   : "these arrays come from " + FingerprintText(given)) +
+                                   : "these rows come from " + FingerprintText(given)) +
                     "; give that model and layer with --model and --layer, or --any-model if you "
                     "are sure");
 }
 
-Status ModelOptions::Check(const std::string& memory_path, const ResidualMemory& memory,
-                           const Dataset& dataset, Console& console) const {
+Status ModelOptions::CheckRows(const std::string& memory_path, const ResidualMemory& memory,
+                               const Dataset& dataset) const {
   if (any_model_) return {};
-  const MemoryDescription& description = memory.description();
-  RESMEM_RETURN_IF_ERROR(CheckFingerprint(memory_path, description.fingerprint, console));
   constexpr int64_t kLookedAt = 256;
   Dataset::Block block;
   RESMEM_RETURN_IF_ERROR(dataset.Read(0, std::min(kLookedAt, dataset.rows()), &block));
@@ -76,6 +121,26 @@ Status ModelOptions::Check(const std::string& memory_path, const ResidualMemory&
                 "these logits do not follow from these keys as they do in " + memory_path +
                     ": another model made them, or keys and logits are not in the same order; give "
                     "arrays of the memory's model, or --any-model if you are sure");
+}
+
+Result<Input> ModelOptions::OpenInput(const DatasetOptions& data, const std::string& memory_path,
+                                      const ResidualMemory& memory, int threads,
+                                      Console& console) const {
+  const MemoryDescription& description = memory.description();
+  std::string file;
+  if (data.from_pictures()) {  // another model is refused before it is run
+    RESMEM_ASSIGN_OR_RETURN(file, FileFor(memory_path, memory));
+    RESMEM_ASSIGN_OR_RETURN(const Fingerprint given, FingerprintModel(file));
+    RESMEM_RETURN_IF_ERROR(CheckFingerprint(memory_path, description.fingerprint, given, console));
+  }
+  RESMEM_ASSIGN_OR_RETURN(Input input, data.Open(description.task, file, threads, console));
+  RESMEM_RETURN_IF_ERROR(CheckShapes(memory_path, description, input.dataset));
+  if (!data.from_pictures() && !any_model_) {
+    RESMEM_ASSIGN_OR_RETURN(const Fingerprint given, Resolve());
+    RESMEM_RETURN_IF_ERROR(CheckFingerprint(memory_path, description.fingerprint, given, console));
+  }
+  RESMEM_RETURN_IF_ERROR(CheckRows(memory_path, memory, input.dataset));
+  return input;
 }
 
 }  // namespace resmem::cli

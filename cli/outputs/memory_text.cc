@@ -52,6 +52,8 @@ Table MemoryTable(const std::string& path, const ResidualMemory& memory) {
   table.AddRow({"fingerprint", description.fingerprint.empty()
                                    ? "none: arrays are checked by the last layer, where possible"
                                    : FingerprintText(description.fingerprint)});
+  const auto model = description.notes.find(kModelNote);
+  if (model != description.notes.end()) table.AddRow({"model", model->second});
   table.AddRow(
       {"on disk", Bytes(memory.bytes_on_disk()) + " in " + Counted(memory.segments(), "segment")});
   return table;

@@ -23,8 +23,8 @@ double Shortest(float value) {
   return shortest;
 }
 
-std::string CsvText(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+std::string CsvText(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return std::string(text);
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
   return quoted + "\"";
@@ -46,13 +46,15 @@ Json Values(std::span<const float> values) {
 
 }  // namespace
 
-PredictionLines::PredictionLines(const MemoryDescription& memory, LineFormat format, bool has_ids,
-                                 int64_t top)
-    : memory_(memory), format_(format), has_ids_(has_ids), top_(top) {}
+PredictionLines::PredictionLines(const MemoryDescription& memory, LineFormat format,
+                                 const Columns& columns)
+    : memory_(memory), format_(format), columns_(columns) {}
 
 std::string PredictionLines::Header() const {
   if (format_ == LineFormat::kJsonLines) return "";
-  std::string header = has_ids_ ? "row,id" : "row";
+  std::string header = "row";
+  if (columns_.ids) header += ",id";
+  if (columns_.sources) header += ",source";
   if (memory_.task == Task::kRegression) {
     AddColumns("base", memory_.outputs, &header);
     AddColumns("prediction", memory_.outputs, &header);
@@ -60,7 +62,7 @@ std::string PredictionLines::Header() const {
   }
   header += ",base,base_probability,prediction,probability";
   if (!memory_.class_names.empty()) header += ",base_name,prediction_name";
-  for (int64_t i = 1; i <= top_; ++i) {
+  for (int64_t i = 1; i <= columns_.top; ++i) {
     const std::string rank = std::to_string(i);
     header += ",top" + rank + ",top" + rank + "_probability";
   }
@@ -74,6 +76,7 @@ std::string PredictionLines::Line(const PredictionLine& line) const {
 std::string PredictionLines::CsvLine(const PredictionLine& line) const {
   std::string text = std::to_string(line.row);
   if (line.id.has_value()) text += "," + std::to_string(*line.id);
+  if (columns_.sources) text += "," + CsvText(line.source);
   if (memory_.task == Task::kRegression) {
     for (const float value : line.base_values) text += "," + Exact(value);
     for (const float value : line.values) text += "," + Exact(value);
@@ -94,6 +97,7 @@ std::string PredictionLines::CsvLine(const PredictionLine& line) const {
 std::string PredictionLines::JsonLine(const PredictionLine& line) const {
   Json json = {{"row", line.row}};
   if (line.id.has_value()) json["id"] = *line.id;
+  if (columns_.sources) json["source"] = line.source;
   if (memory_.task == Task::kRegression) {
     json["base"] = Values(line.base_values);
     json["prediction"] = Values(line.values);

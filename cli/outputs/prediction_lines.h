@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,7 @@ enum class LineFormat { kCsv, kJsonLines };
 struct PredictionLine {
   int64_t row = 0;
   std::optional<uint64_t> id;
+  std::string_view source;
   // Classification: classes and their probabilities.
   int64_t base = -1, prediction = -1;
   float base_probability = 0, probability = 0;
@@ -29,7 +31,12 @@ struct PredictionLine {
 
 class PredictionLines {
  public:
-  PredictionLines(const MemoryDescription& memory, LineFormat format, bool has_ids, int64_t top);
+  // What a line holds besides the answers.
+  struct Columns {
+    bool ids = false, sources = false;
+    int64_t top = 0;
+  };
+  PredictionLines(const MemoryDescription& memory, LineFormat format, const Columns& columns);
 
   bool classification() const { return memory_.task == Task::kClassification; }
   std::string Header() const;  // CSV's first line; "" for JSON lines
@@ -41,8 +48,7 @@ class PredictionLines {
 
   const MemoryDescription& memory_;
   LineFormat format_;
-  bool has_ids_;
-  int64_t top_;
+  Columns columns_;
 };
 
 }  // namespace resmem::cli

@@ -10,6 +10,7 @@
 #define RESMEM_REPORT_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -19,6 +20,7 @@
 
 #include "resmem/array.h"
 #include "resmem/evaluation.h"
+#include "resmem/image_set.h"
 #include "resmem/onnx_model.h"
 #include "resmem/simulation.h"
 #include "resmem/tuner.h"
@@ -84,6 +86,7 @@ Result<ImageLayout> GuessImageLayout(const Array& images);
 // Values 0 .. 255, or floating point values 0 .. 1.  A side beyond 128 pixels is shrunk by a
 // whole factor.
 Result<Thumbnail> ReadThumbnail(const Array& images, const ImageLayout& layout, int64_t row);
+Result<Thumbnail> ReadThumbnail(const ImageSet& images, int64_t row);
 
 // One query with its exact ledger.  Image and text may both be empty: then numbers speak alone.
 struct Example {
@@ -121,9 +124,13 @@ std::string DescribeRule(const ExampleOptions& options);
 Result<std::vector<Example>> ChooseExamples(const Predictor& predictor, const RowSource& rows,
                                             const ExampleOptions& options);
 
-// Sets image and, for the nearest eight, neighbor_images of each example.  A neighbor's picture is
-// that of its memory row (rows of the array are the memory's rows in order of memorising).
-Status AddImages(const Array& query_images, const Array& memory_images,
+// The picture of a row.
+using PictureOf = std::function<Result<Thumbnail>(int64_t row)>;
+// Of an array of pictures, which must outlive it.
+Result<PictureOf> PicturesIn(const Array& images);
+// Sets image and, for the nearest eight, neighbor_images of each example.  `of_memory` is asked for
+// memory rows, which are counted in the order of memorising; null: neighbors get none.
+Status AddImages(const PictureOf& of_queries, const PictureOf& of_memory,
                  std::vector<Example>* examples);
 
 // ---- Figures of any content: learning curves, depth, size of the memory ----------------------

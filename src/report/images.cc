@@ -100,17 +100,28 @@ Result<Thumbnail> ReadThumbnail(const Array& images, const ImageLayout& layout, 
   return Shrink(image);
 }
 
-Status AddImages(const Array& query_images, const Array& memory_images,
+Result<Thumbnail> ReadThumbnail(const ImageSet& images, int64_t row) {
+  const ImageShape& shape = images.shape();
+  Thumbnail image{shape.height, shape.width, shape.channels, {}};
+  image.pixels.resize(static_cast<size_t>(shape.bytes()));
+  RESMEM_RETURN_IF_ERROR(images.Read(row, 1, image.pixels));
+  return Shrink(image);
+}
+
+Result<PictureOf> PicturesIn(const Array& images) {
+  RESMEM_ASSIGN_OR_RETURN(const ImageLayout layout, GuessImageLayout(images));
+  return PictureOf([&images, layout](int64_t row) { return ReadThumbnail(images, layout, row); });
+}
+
+Status AddImages(const PictureOf& of_queries, const PictureOf& of_memory,
                  std::vector<Example>* examples) {
-  RESMEM_ASSIGN_OR_RETURN(const ImageLayout query_layout, GuessImageLayout(query_images));
-  RESMEM_ASSIGN_OR_RETURN(const ImageLayout memory_layout, GuessImageLayout(memory_images));
   for (Example& example : *examples) {
-    RESMEM_ASSIGN_OR_RETURN(example.image, ReadThumbnail(query_images, query_layout, example.row));
+    RESMEM_ASSIGN_OR_RETURN(example.image, of_queries(example.row));
     example.neighbor_images.clear();
+    if (!of_memory) continue;
     const std::vector<Explanation::Line>& lines = example.explanation.lines;
     for (size_t i = 0; i < std::min(lines.size(), kNeighborImages); ++i) {
-      RESMEM_ASSIGN_OR_RETURN(Thumbnail image,
-                              ReadThumbnail(memory_images, memory_layout, lines[i].row));
+      RESMEM_ASSIGN_OR_RETURN(Thumbnail image, of_memory(lines[i].row));
       example.neighbor_images.push_back(std::move(image));
     }
   }

@@ -1,0 +1,78 @@
+#include "inputs/image_options.h"
+
+#include <tuple>
+#include <utility>
+
+#include "inputs/dataset_options.h"
+#include "inputs/row_range.h"
+
+namespace resmem::cli {
+
+void ImageOptions::Declare(CommandLine& line, bool as_arguments) {
+  if (as_arguments) {
+    line.Arguments("PICTURE", &files_, "PNG and JPEG files in the place of arrays or --images");
+  }
+  line.Group("Pictures in the place of arrays (docs/images.md)");
+  line.Value("--images", &path_, "PATH",
+             "the base model --model is run over them: CIFAR or IDX files or the folder of them, "
+             ".npy, .npz:member, PNG, JPEG, a folder of such, or one folder a class")
+      .File();
+  line.Choice<std::string, std::string>("--part", &part_, {{"train", "train"}, {"test", "test"}},
+                                        "of a folder that holds both; marks all rows as such");
+  DeclareRowRange(line, &rows_);
+  line.Value("--resize", &resize_, "N",
+             "the shorter side of each picture becomes this long, then the centre is cut out; 0: "
+             "every picture has the model's size")
+      .Default("as the model's manifest says");
+}
+
+std::vector<std::string> ImageOptions::Paths() const {
+  std::vector<std::string> paths = files_;
+  if (!path_.empty()) paths.push_back(FilePart(path_));
+  return paths;
+}
+
+std::optional<Role> ImageOptions::role() const {
+  if (part_.empty()) return std::nullopt;
+  return part_ == "train" ? Role::kTrain : Role::kTest;
+}
+
+Status ImageOptions::CheckAbsent() const {
+  const bool alone = !part_.empty() || !rows_.empty() || resize_.has_value();
+  if (!alone || given()) return {};
+  return Status(ErrorCode::kInvalidArgument,
+                "--part, --rows and --resize belong to pictures; give --images PATH");
+}
+
+Result<std::shared_ptr<const EmbeddedImages>> ImageOptions::Embed(const std::string& model_path,
+                                                                  const std::string& labels,
+                                                                  int threads,
+                                                                  Console& console) const {
+  OnnxOptions runtime;
+  runtime.threads = threads;
+  RESMEM_ASSIGN_OR_RETURN(OnnxModel model, OnnxModel::Open(model_path, runtime));
+  const ModelManifest& manifest = model.manifest();
+  if (!manifest.takes_pictures()) {
+    return Status(ErrorCode::kMismatch, model_path + ": reads rows of " +
+                                            std::to_string(manifest.columns) +
+                                            " values, not pictures; give arrays");
+  }
+  ImageSetSource source;
+  source.path = path_;
+  source.files = files_;
+  source.part = part_;
+  source.labels = labels;
+  source.shape = ImageShape{manifest.height, manifest.width, manifest.channels};
+  source.resize = resize_.value_or(manifest.resize);
+  source.class_names = manifest.class_names;
+  RESMEM_ASSIGN_OR_RETURN(ImageSet images, ImageSet::Open(source));
+  for (const std::string& note : images.notes()) console.Note(note);
+  EmbedOptions options;
+  options.threads = threads;
+  RESMEM_ASSIGN_OR_RETURN(const auto range, ParseRowRange(rows_, images.size(),
+                                                          path_.empty() ? "the pictures" : path_));
+  std::tie(options.begin, options.end) = range;
+  return EmbeddedImages::Create(std::move(model), std::move(images), options);
+}
+
+}  // namespace resmem::cli

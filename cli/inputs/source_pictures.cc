@@ -1,0 +1,29 @@
+#include "inputs/source_pictures.h"
+
+#include <utility>
+
+#include "console/values.h"
+
+namespace resmem::cli {
+
+Result<Thumbnail> SourcePictures::Read(const std::string& source) {
+  ImageSetSource place;
+  place.path = source;
+  int64_t row = 0;
+  const size_t colon = source.rfind(':');
+  const bool numbered =
+      colon != std::string::npos && ParseValue(source.substr(colon + 1), &row).ok();
+  if (!numbered) {
+    RESMEM_ASSIGN_OR_RETURN(const ImageSet picture, ImageSet::Open(place));
+    return ReadThumbnail(picture, 0);
+  }
+  place.path = source.substr(0, colon);
+  auto file = files_.find(place.path);
+  if (file == files_.end()) {
+    RESMEM_ASSIGN_OR_RETURN(ImageSet pictures, ImageSet::Open(place));
+    file = files_.emplace(place.path, std::move(pictures)).first;
+  }
+  return ReadThumbnail(file->second, row);
+}
+
+}  // namespace resmem::cli

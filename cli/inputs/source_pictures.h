@@ -1,0 +1,24 @@
+// Pictures by the names that ImageSet gives them, which a memory keeps as sources.
+#ifndef RESMEM_CLI_INPUTS_SOURCE_PICTURES_H_
+#define RESMEM_CLI_INPUTS_SOURCE_PICTURES_H_
+
+#include <map>
+#include <string>
+
+#include "resmem/image_set.h"
+#include "resmem/report.h"
+
+namespace resmem::cli {
+
+class SourcePictures {
+ public:
+  // "cat/1.png", or "train.bin:17" for the 18th of a file, which stays open.
+  Result<Thumbnail> Read(const std::string& source);
+
+ private:
+  std::map<std::string, ImageSet> files_;
+};
+
+}  // namespace resmem::cli
+
+#endif  // RESMEM_CLI_INPUTS_SOURCE_PICTURES_H_
