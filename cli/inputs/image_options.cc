@@ -5,6 +5,7 @@
 
 #include "inputs/dataset_options.h"
 #include "inputs/row_range.h"
+#include "inputs/runtime_options.h"
 
 namespace resmem::cli {
 
@@ -24,6 +25,7 @@ void ImageOptions::Declare(CommandLine& line, bool as_arguments) {
              "the shorter side of each picture becomes this long, then the centre is cut out; 0: "
              "every picture has the model's size")
       .Default("as the model's manifest says");
+  DeclareRuntime(line, &runtime_);
 }
 
 std::vector<std::string> ImageOptions::Paths() const {
@@ -48,7 +50,7 @@ Result<std::shared_ptr<const EmbeddedImages>> ImageOptions::Embed(const std::str
                                                                   const std::string& labels,
                                                                   int threads,
                                                                   Console& console) const {
-  OnnxOptions runtime;
+  OnnxOptions runtime = runtime_;
   runtime.threads = threads;
   RESMEM_ASSIGN_OR_RETURN(OnnxModel model, OnnxModel::Open(model_path, runtime));
   const ModelManifest& manifest = model.manifest();

@@ -35,6 +35,7 @@ class ImageOptions {
   std::string path_, part_, rows_;
   std::vector<std::string> files_;
   std::optional<int64_t> resize_;
+  OnnxOptions runtime_;
 };
 
 }  // namespace resmem::cli

@@ -74,7 +74,7 @@ class LeftOut {
   }
   void Tell(const std::string& what, std::vector<std::string>* notes) const {
     if (count_ == 0) return;
-    notes->push_back(Text("left out ", count_, " ", what, ", the first is ", first_));
+    notes->push_back(Text(what, " are left out: ", count_, ", the first is ", first_));
   }
 
  private:

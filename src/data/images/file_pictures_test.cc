@@ -68,10 +68,11 @@ TEST_F(FilePictures, WhatIsNoPictureIsLeftOutAndTold) {
   EXPECT_EQ(
       set.notes(),
       (std::vector<std::string>{
-          "left out 1 pictures that are in no class folder, the first is " + folder_ + "/loose.png",
-          "left out 2 files that are not named .png, .jpg or .jpeg, the first is " + folder_ +
+          "pictures that are in no class folder are left out: 1, the first is " + folder_ +
+              "/loose.png",
+          "files that are not named .png, .jpg or .jpeg are left out: 2, the first is " + folder_ +
               "/readme.txt",
-          "left out 2 folders inside class folders, the first is " + folder_ + "/cat/loop"}));
+          "folders inside class folders are left out: 2, the first is " + folder_ + "/cat/loop"}));
 }
 
 TEST_F(FilePictures, EmptyClassFolderAndLinkLoopsAreRefused) {
