@@ -83,7 +83,11 @@ class Embedded final : public EmbeddedImages {
     auto values = std::make_shared<Values>();
     values->keys.resize(static_cast<size_t>(rows * dim()));
     values->logits.resize(static_cast<size_t>(rows * outputs()));
-    RESMEM_RETURN_IF_ERROR(model_.Run(pixels, rows, values->keys, values->logits));
+    const Status status = model_.Run(pixels, rows, values->keys, values->logits);
+    if (!status.ok()) {  // its rows are those of the batch
+      return Status(status.code(),
+                    Text(status.message(), " (rows counted from ", source(index * batch_), ")"));
+    }
     const int64_t bytes = rows * (dim() + outputs()) * int64_t{sizeof(float)};
     const std::lock_guard lock(mutex_);
     Batch& kept = kept_[static_cast<size_t>(index)];
