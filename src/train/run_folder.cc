@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "resmem/array.h"
 #include "support/file_system.h"
 #include "support/text.h"
 #include "train/epoch_json.h"
@@ -39,6 +40,14 @@ Result<std::vector<int64_t>> RunFolder::Checkpoints() const {
   }
   std::sort(epochs.begin(), epochs.end());
   return epochs;
+}
+
+Status RunFolder::WriteSplit(const TrainSplit& split, int64_t rows) const {
+  constexpr int32_t kLearned = 0, kHeldOut = 1, kLeftOut = 2;  // as in docs/arrays.md
+  std::vector<int32_t> roles(static_cast<size_t>(rows), kLeftOut);
+  for (const int64_t row : split.train) roles[static_cast<size_t>(row)] = kLearned;
+  for (const int64_t row : split.validation) roles[static_cast<size_t>(row)] = kHeldOut;
+  return WriteNpy(File("split.npy"), std::span<const int32_t>(roles));
 }
 
 Status RunFolder::Save(const Progressed& progressed, const NamedTensors& state) const {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "resmem/status.h"
+#include "resmem/train_recipe.h"
 #include "train/checkpoint.h"
 #include "train/trainer.h"
 
@@ -17,6 +18,9 @@ class RunFolder {
   std::string File(const std::string& name) const { return path_ + "/" + name; }
   // "epoch-0128"
   static std::string EpochName(const char* kind, int64_t epoch);
+
+  // split.npy, for `--split` of the commands that read the same pictures.
+  Status WriteSplit(const TrainSplit& split, int64_t rows) const;
 
   // Writes the state and removes all but the newest two checkpoints.
   Status Save(const Progressed& progressed, const NamedTensors& state) const;

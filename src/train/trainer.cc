@@ -191,6 +191,7 @@ Status Trainer::Run() {
   RESMEM_RETURN_IF_ERROR(Prepare());
   const NamedTensors state = State();
   RESMEM_ASSIGN_OR_RETURN(Progressed progressed, folder_.Restore(state, observer_.note));
+  RESMEM_RETURN_IF_ERROR(folder_.WriteSplit(split_, data_.rows()));
   RESMEM_RETURN_IF_ERROR(folder_.CutLog(progressed.epochs));
   observer_.note(Text(
       recipe_.network, ": ", network_->ParameterCount(), " parameters, ", split_.train.size(),

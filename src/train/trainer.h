@@ -1,6 +1,7 @@
 // One training run in its folder:
 //
 //   recipe.json            what was asked
+//   split.npy              each row of the data: 0 learned from, 1 held out, 2 left out
 //   log.jsonl              a line an epoch
 //   checkpoint-NNNN        the state after epoch NNNN; the newest two are kept
 //   last.onnx last.json    the network as it is now

@@ -111,6 +111,12 @@ TEST_F(TrainerTest, LearnsAndLeavesTheFilesOfARun) {
     EXPECT_TRUE(fs::exists(fs::path(folder) / name)) << name;
   }
   EXPECT_FALSE(fs::exists(fs::path(folder) / "checkpoint-0006"));
+  auto split = OpenArray(ArraySource{folder + "/split.npy", {}, {}});
+  ASSERT_TRUE(split.ok());
+  std::vector<int64_t> roles(kRows);
+  ASSERT_TRUE(split->ReadIntegers(0, kRows, roles).ok());
+  EXPECT_EQ(std::count(roles.begin(), roles.end(), 0), kRows - 16);
+  EXPECT_EQ(std::count(roles.begin(), roles.end(), 1), 16);
   const std::string log = Bytes(fs::path(folder) / "log.jsonl");
   EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 8);
 }
