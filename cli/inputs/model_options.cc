@@ -18,9 +18,9 @@ bool IsFile(const std::string& path) {
   return stat(path.c_str(), &present) == 0 && S_ISREG(present.st_mode);
 }
 
-// Has a manifest beside it, so that it can be run.
+// Has a manifest of ours beside it, so that it can be run.
 bool IsPrepared(const std::string& model) {
-  return IsFile(model) && IsFile(ManifestPath(model));
+  return IsFile(model) && ReadModelManifest(model).ok();
 }
 
 }  // namespace

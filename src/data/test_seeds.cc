@@ -108,6 +108,14 @@ std::string IdxText(uint8_t type, std::initializer_list<uint8_t> sizes, const st
   return text + values;
 }
 
+// 3073 zero bytes, which are one CIFAR-10 record, by xz.
+const std::string kCifarXz(
+    "\xfd\x37\x7a\x58\x5a\x00\x00\x01\x69\x22\xde\x36\x02\x00\x21\x01\x0c\x00\x00\x00\x8f\x98"
+    "\x41\x9c\xe0\x0c\x00\x00\x17\x5d\x00\x00\x6f\xfd\xff\xff\xa3\xb7\xff\x47\x3e\x48\x15\x72"
+    "\x39\x61\x51\xb8\x90\xfd\xcc\x08\x00\x00\x00\x00\x7d\x4e\xb0\x38\x00\x01\x2f\x81\x18\x00"
+    "\x00\x00\x6c\x85\x84\x2c\x3e\x30\x0d\x8b\x02\x00\x00\x00\x00\x01\x59\x5a",
+    84);
+
 std::vector<Seed> Seeds() {
   const std::string floats = BytesOf<float>({1, 2, 3, 4, 5, 6});
   const std::string npy = NpyText("<f4", {3, 2}, floats);
@@ -127,6 +135,7 @@ std::vector<Seed> Seeds() {
       {"fortran.npy", fortran, true},
       {"words.npy", words, true},
       {"stored.npz", ZipText({{"a.npy", npy}, {"b.npy", words}}), true},
+      {"cifar.bin.xz", kCifarXz, true},
       {"deflated.npz", ZipText({{"a.npy", npy, true}, {"notes.txt", "hello"}}), true},
       {"zip64.npz", ZipText({{"a.npy", npy}, {"b.npy", words, true}}, true), true},
       {"t.safetensors", SafetensorsText(header, floats), true},

@@ -131,7 +131,8 @@ class PosixFileSystem final : public FileSystem {
   }
 
   Result<MappedFile> Map(const std::string& path) override {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    // Not blocking, or a pipe without a writer would keep us here before it can be refused.
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) return SystemError(path, "open", errno);
     struct stat info {};
     if (::fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {

@@ -171,10 +171,16 @@ TEST_F(ArrayPictures, LabelsBeyondTheClassNamesAndOtherNamesAreRefused) {
   source.class_names = {"cat", "dog"};
   ExpectRefused(source, ErrorCode::kBadData,
                 "a-images.npy:1: has label 2, but there are 2 classes");
-  Write("class_names.txt", "cat\nfox\nowl\n");
-  ExpectRefused(source, ErrorCode::kMismatch, "its class 1 is \"fox\", but the model's is \"dog\"");
-  source.class_names = {"cat", "fox", "owl"};
+  Write("class_names.txt", "cat\nfox\nbarn owl\n");
+  ExpectRefused(source, ErrorCode::kMismatch, "has 3 classes, but the model has 2");
+  source.class_names = {"fox", "cat", "barn owl"};
+  ExpectRefused(source, ErrorCode::kMismatch, "its class 0 is \"cat\", but the model's is \"fox\"");
+  source.class_names = {"Cat", "fox", "barn_owl"};
   EXPECT_EQ(MustOpen(source).class_names(), source.class_names);
+  EXPECT_TRUE(MustOpen(source).notes().empty());
+  source.class_names = {"Katze", "Fuchs", "Eule"};
+  EXPECT_EQ(MustOpen(source).class_names(), source.class_names);
+  ASSERT_EQ(MustOpen(source).notes().size(), 1u);
 }
 
 TEST_F(ArrayPictures, WrongCallsAreInvalidArguments) {

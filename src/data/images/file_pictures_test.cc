@@ -1,5 +1,6 @@
 // PNG and JPEG files in folders, and pictures that are brought to one shape.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -75,7 +76,7 @@ TEST_F(FilePictures, WhatIsNoPictureIsLeftOutAndTold) {
           "folders inside class folders are left out: 2, the first is " + folder_ + "/cat/loop"}));
 }
 
-TEST_F(FilePictures, EmptyClassFolderAndLinkLoopsAreRefused) {
+TEST_F(FilePictures, EmptyClassFoldersLinkLoopsAndPipesAreRefused) {
   ExpectRefused(At(folder_), ErrorCode::kNotFound, "holds no pictures");
   WritePng("cat/1.png", 1, 1, "a");
   std::filesystem::create_directories(folder_ + "/dog");
@@ -83,6 +84,9 @@ TEST_F(FilePictures, EmptyClassFolderAndLinkLoopsAreRefused) {
   std::filesystem::remove(folder_ + "/dog");
   std::filesystem::create_symlink(folder_ + "/cat/2.png", folder_ + "/cat/2.png");
   ExpectRefused(At(folder_), ErrorCode::kIo, "/cat/2.png");
+  std::filesystem::remove(folder_ + "/cat/2.png");
+  ASSERT_EQ(::mkfifo((folder_ + "/cat/2.png").c_str(), 0600), 0);
+  ExpectRefused(At(folder_), ErrorCode::kIo, "not a regular file");
 }
 
 TEST_F(FilePictures, PartsAreSubfolders) {

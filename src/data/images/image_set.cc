@@ -81,17 +81,46 @@ Status CheckLabels(const FoundPictures& found) {
   return {};
 }
 
-Status CheckNames(const std::vector<std::string>& wanted, const FoundPictures& found) {
-  if (wanted.empty() || found.class_names.empty() || wanted == found.class_names) return {};
-  const auto where = std::mismatch(wanted.begin(), wanted.end(), found.class_names.begin(),
-                                   found.class_names.end());
-  const auto text = [](auto at, const std::vector<std::string>& names) {
-    return at == names.end() ? std::string("nothing") : "\"" + *at + "\"";
-  };
-  return {ErrorCode::kMismatch,
-          Text(found.paths.front(), ": its class ", where.first - wanted.begin(), " is ",
-               text(where.second, found.class_names), ", but the model's is ",
-               text(where.first, wanted), "; they were not made for each other")};
+// "aquarium_fish" and "Aquarium fish" are one class.
+std::string Bare(const std::string& name) {
+  std::string bare;
+  for (const char c : name) {
+    if (c >= 'A' && c <= 'Z') bare.push_back(static_cast<char>(c - 'A' + 'a'));
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c & 0x80) != 0) bare.push_back(c);
+  }
+  return bare;
+}
+
+// The pictures' class names beside the model's, which take their place.  Other names may be another
+// language's; the same ones in another order are another numbering of the classes.
+Status UseNames(const std::vector<std::string>& wanted, FoundPictures* found) {
+  if (wanted.empty()) return {};
+  std::vector<std::string> theirs, ours;
+  for (const std::string& name : found->class_names) theirs.push_back(Bare(name));
+  for (const std::string& name : wanted) ours.push_back(Bare(name));
+  const auto different = std::mismatch(ours.begin(), ours.end(), theirs.begin(), theirs.end());
+  const bool equal =
+      theirs.empty() || (different.first == ours.end() && theirs.size() == ours.size());
+  const auto at = static_cast<size_t>(different.first - ours.begin());
+  std::sort(theirs.begin(), theirs.end());
+  std::sort(ours.begin(), ours.end());
+  if (!equal && (theirs == ours || theirs.size() != ours.size())) {
+    return {
+        ErrorCode::kMismatch,
+        theirs == ours
+            ? Text(found->paths.front(), ": its class ", at, " is \"", found->class_names[at],
+                   "\", but the model's is \"", wanted[at],
+                   "\": the classes are the same in another order; renumber the labels")
+            : Text(found->paths.front(), ": has ", theirs.size(), " classes, but the model has ",
+                   ours.size(), "; they were not made for each other")};
+  }
+  if (!equal) {
+    found->notes.push_back(Text(found->paths.front(), ": its class ", at, " is \"",
+                                found->class_names[at], "\", the model's is \"", wanted[at],
+                                "\"; the model's names are shown"));
+  }
+  found->class_names = wanted;
+  return {};
 }
 
 }  // namespace
@@ -110,8 +139,7 @@ Result<ImageSet> ImageSet::Open(const ImageSetSource& source) {
       RESMEM_ASSIGN_OR_RETURN(found.labels, ReadLabels(array, found.store->size(), 0));
       found.coarse_labels.clear();
     }
-    RESMEM_RETURN_IF_ERROR(CheckNames(source.class_names, found));
-    if (found.class_names.empty()) found.class_names = source.class_names;
+    RESMEM_RETURN_IF_ERROR(UseNames(source.class_names, &found));
     RESMEM_RETURN_IF_ERROR(CheckLabels(found));
     // The first picture is read at once: it gives the shape where none is wanted, and most
     // mistakes about shapes show here and not in the middle of the work.
