@@ -5,6 +5,7 @@
 #   examples/fashion_mnist/run.sh [FOLDER]      default: demo-output
 #
 # RESMEM: the program, default build/release/cli/resmem.  FASHION_MNIST: the folder of the data.
+# EPOCHS: of the base's training, default 4.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,6 +17,7 @@ for file in "$program" "$data"/{train,t10k}-{images-idx3,labels-idx1}-ubyte.gz; 
   echo "run.sh: $file is missing; ./setup installs the data, ./demo builds the program" >&2
   exit 1
 done
+epochs=${EPOCHS:-4}
 mkdir -p "$out"
 cd "$out"
 ln -sfn "$data" data
@@ -47,54 +49,43 @@ resmem() {
 
 printf 'report, when all is done: %s/report.html\n' "$out"
 
-step "A small base model: linear, trained on 50,000 of the 60,000 training pictures"
-resmem base train --inputs data/train-images-idx3-ubyte.gz --labels data/train-labels-idx1-ubyte.gz \
-  --rows 0:50000 --hidden 0 -o fashion.base
+step "A small base network: ResNet-8, $epochs epochs on 50,000 pictures, the other 10,000 held out"
+resmem train resnet8 --images data --epochs "$epochs" --crop-padding 2 --validation-rows 10000 -o base
 done_step "train the base"
 
-step "Its keys and logits as NumPy arrays; the last 10,000 training pictures are for validation"
-resmem base run fashion.base --inputs data/train-images-idx3-ubyte.gz \
-  --labels data/train-labels-idx1-ubyte.gz --rows 0:50000 --role train -o arrays/train
-resmem base run fashion.base --inputs data/train-images-idx3-ubyte.gz \
-  --labels data/train-labels-idx1-ubyte.gz --rows 50000:60000 --role validation -o arrays/validation
-resmem base run fashion.base --inputs data/t10k-images-idx3-ubyte.gz \
-  --labels data/t10k-labels-idx1-ubyte.gz --role test -o arrays/test
-done_step "run it over all pictures"
-
-model=(--model fashion.base --layer input)
-step "A memory of where the base was wrong"
-resmem memorize --data arrays/train --classes classes.txt "${model[@]}" --overwrite \
-  -o fashion.resmem
+learned=(--images data --part train --split base/split.npy)
+step "A memory of where the base was wrong on the pictures that it learned from"
+resmem memorize --model base/last.onnx "${learned[@]}" --only train --classes classes.txt \
+  --overwrite -o fashion.resmem
 done_step "memorize"
 
-step "k, sigma and T, chosen on the validation rows"
-resmem tune fashion.resmem --data arrays/validation "${model[@]}" --save tuning.json
+step "k, sigma and T, chosen on the held-out pictures"
+resmem tune fashion.resmem "${learned[@]}" --save tuning.json
 done_step "tune"
 
-step "kNN-LM mixing, the rival, gets its lambda from the same rows"
-rival=(compare fashion.resmem --data arrays/validation --only validation "${model[@]}")
+step "kNN-LM mixing, the rival, gets its lambda from the same pictures"
+rival=(compare fashion.resmem "${learned[@]}" --only validation)
 show "${rival[@]}" ">" rival.txt
 # Its warning, that the memory is tuned on these rows, is what we want here: the rival too.
 "$program" "${rival[@]}" >rival.txt 2>rival.log || { cat rival.log >&2; exit 1; }
 lambda=$(awk '/^kNN-LM, lambda/ && $4 > best { best = $4; lambda = $3 } END { print lambda }' rival.txt)
 [ -n "$lambda" ] || { echo "run.sh: rival.txt holds no kNN-LM line" >&2; exit 1; }
-echo "best lambda on the validation rows: $lambda (all of them: rival.txt)"
+echo "best lambda on the held-out pictures: $lambda (all of them: rival.txt)"
 done_step "tune the rival"
 
 step "Does it help?  10,000 test pictures that nothing above has seen"
-resmem eval fashion.resmem --data arrays/test --lambdas "$lambda" --per-class "${model[@]}" \
+resmem eval fashion.resmem --images data --part test --lambdas "$lambda" --per-class \
   --save evaluation.json
 done_step "evaluate"
 
-step "Why?  One test picture that the memory sets right, as a sum"
-resmem explain fashion.resmem --data arrays/test --row 23 --lines 5 "${model[@]}"
-done_step "explain"
-
 step "The test pictures whose answer changed most, for better and for worse, beside their neighbors"
-resmem examples fashion.resmem --data arrays/test --count 4 "${model[@]}" \
-  --images data/t10k-images-idx3-ubyte.gz --memory-images data/train-images-idx3-ubyte.gz \
-  --save examples.json
+resmem examples fashion.resmem --images data --part test --count 4 --save examples.json | tee examples.txt
 done_step "examples"
+
+step "Why?  The first of them, as a sum"
+row=$(awk '$2 == "fixed" { gsub(",", "", $1); print $1; exit }' examples.txt)
+resmem explain fashion.resmem --images data --part test --row "$row" --lines 5
+done_step "explain"
 
 step "All of it as one page for a browser"
 resmem report evaluation.json --with examples.json,tuning.json \
@@ -106,5 +97,5 @@ printf '%s\n' "${times[@]}"
 printf '%s  in all\n' "$(seconds_since "$began")"
 printf '\n%sWritten to %s%s\n' "$bold" "$out" "$plain"
 printf '  %-16s %s\n' fashion.resmem "the memory, to deploy beside the model" \
-  fashion.base "the base model" arrays/ "keys, logits and labels" \
+  base/last.onnx "the base model, with base/last.json" \
   report.html "gain, examples and tuning as one page for a browser"
