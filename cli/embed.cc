@@ -207,6 +207,12 @@ Status Embed::Print(const EmbeddedRows& done, double seconds, Console& console) 
 }
 
 Result<ExitCode> Embed::Run(Console& console) {
+  std::vector<OutputPath> written;
+  for (const char* name : {"keys.npy", "logits.npy", "labels.npy", "sources.npy", "split.npy"}) {
+    written.push_back({"-o", output_ + "/" + name});
+  }
+  RESMEM_RETURN_IF_ERROR(
+      CheckOutputPaths(written, {model_path_, FilePart(data_), FilePart(labels_path_)}));
   RESMEM_ASSIGN_OR_RETURN(const OnnxModel model, OnnxModel::Open(model_path_, runtime_));
   rows_.dim = model.manifest().dim;
   rows_.outputs = model.manifest().classes;

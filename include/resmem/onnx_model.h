@@ -128,7 +128,8 @@ class OnnxModel {
 
   // Pictures: count x height x width x channels bytes.  keys: count x dim, logits: count x classes;
   // either may be empty.  Errors: kInvalidArgument (sizes, or a model of tables), kBadData (an
-  // answer that is not finite), kResourceExhausted.
+  // answer that is not finite), kMismatch (another shape than the manifest's), kUnsupported (the
+  // runtime fails), kResourceExhausted.
   Status Run(std::span<const uint8_t> pixels, int64_t count, std::span<float> keys,
              std::span<float> logits) const;
   // Rows of manifest().input_values() floats as the graph takes them: lines of a table, or

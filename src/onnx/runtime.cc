@@ -97,7 +97,8 @@ Result<std::unique_ptr<Runtime>> Runtime::Open(const std::string& path) {
 Result<const Runtime*> Runtime::Load(const std::string& library) {
   RESMEM_ASSIGN_OR_RETURN(const std::string path, FindRuntime(library));
   static std::mutex mutex;
-  static std::map<std::string, std::unique_ptr<Runtime>> loaded;
+  // Never destroyed: sessions may outlive every other static object.
+  static auto& loaded = *new std::map<std::string, std::unique_ptr<Runtime>>;
   const std::lock_guard<std::mutex> lock(mutex);
   auto found = loaded.find(path);
   if (found == loaded.end()) {

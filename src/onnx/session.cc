@@ -16,8 +16,11 @@ Result<Session> Session::Create(const Runtime& runtime, std::span<const std::byt
   const Status status = runtime.Try<ort::CreateSessionFromArray>(
       runtime.env(), graph.data(), graph.size(), options.get(), session.session_.out());
   if (!status.ok()) {
-    return Status(ErrorCode::kUnsupported, Text("ONNX Runtime ", runtime.version(),
-                                                " does not take this graph: ", status.message()));
+    return Status(
+        ErrorCode::kUnsupported,
+        Text("ONNX Runtime ", runtime.version(), " does not take this graph: ", status.message(),
+             "; export it with standard operators, or name a newer runtime with "
+             "--onnxruntime"));
   }
   return session;
 }
