@@ -12,6 +12,7 @@
 #include "console/table.h"
 #include "inputs/dataset_options.h"
 #include "inputs/model_options.h"
+#include "inputs/row_range.h"
 #include "inputs/runtime_options.h"
 #include "outputs/output_paths.h"
 #include "resmem/array.h"
@@ -31,10 +32,12 @@ class Embed : public Command {
   Status OpenPictures(const OnnxModel& model, Console& console);
   Status OpenTable(const OnnxModel& model);
   Status CheckLabels(const OnnxModel& model) const;
+  // Leaves the rows of --rows, of `all`.
+  Status ChooseRows(int64_t all);
   Status DescribeData(const std::vector<std::string>& paths);
   Status Print(const EmbeddedRows& done, double seconds, Console& console) const;
 
-  std::string model_path_, data_, output_, part_, labels_path_;
+  std::string model_path_, data_, output_, part_, range_, labels_path_;
   std::optional<int64_t> resize_;
   std::optional<Role> role_;
   OnnxOptions runtime_;
@@ -42,6 +45,7 @@ class Embed : public Command {
 
   std::optional<ImageSet> pictures_;
   std::optional<Array> table_;
+  int64_t first_ = 0;  // row of the data that is the first to be embedded
   std::vector<int32_t> labels_;
   RowsToEmbed rows_;
 };
@@ -65,6 +69,7 @@ void Embed::Declare(CommandLine& line) {
       .File();
   line.Choice<std::string, std::string>("--part", &part_, {{"train", "train"}, {"test", "test"}},
                                         "of a folder that holds both; marks all rows as such");
+  DeclareRowRange(line, &range_);
   line.Value("--labels", &labels_path_, "FILE", "class numbers, one a row")
       .Default("those that come with the pictures")
       .File();
@@ -92,6 +97,20 @@ void Embed::Declare(CommandLine& line) {
                   "resmem eval my.resmem --data arrays/test --model base.onnx");
 }
 
+Status Embed::ChooseRows(int64_t all) {
+  RESMEM_ASSIGN_OR_RETURN(const auto range, ParseRowRange(range_, all, data_));
+  first_ = range.first;
+  rows_.rows = range.second - range.first;
+  if (!range_.empty()) {
+    rows_.made_from.push_back("rows " + std::to_string(range.first) + " to " +
+                              std::to_string(range.second));
+  }
+  if (labels_.empty()) return {};
+  labels_.erase(labels_.begin() + range.second, labels_.end());
+  labels_.erase(labels_.begin(), labels_.begin() + range.first);
+  return {};
+}
+
 // A line for each file, so that work does not go on with another file of the same name.
 Status Embed::DescribeData(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
@@ -117,7 +136,7 @@ Status Embed::OpenPictures(const OnnxModel& model, Console& console) {
   RESMEM_ASSIGN_OR_RETURN(pictures_, ImageSet::Open(source));
   for (const std::string& note : pictures_->notes()) console.Note(note);
   labels_ = pictures_->labels();
-  rows_.rows = pictures_->size();
+  RESMEM_RETURN_IF_ERROR(ChooseRows(pictures_->size()));
   // As many as are decoded in a moment, whatever their size.
   constexpr int64_t kBytes = int64_t{32} << 20;
   const int64_t picture_bytes = pictures_->shape().bytes();
@@ -126,10 +145,10 @@ Status Embed::OpenPictures(const OnnxModel& model, Console& console) {
                   int64_t begin, int64_t count, std::span<float> keys,
                   std::span<float> logits) mutable -> Status {
     pixels.resize(static_cast<size_t>(count * pictures_->shape().bytes()));
-    RESMEM_RETURN_IF_ERROR(pictures_->Read(begin, count, pixels, runtime_.threads));
-    return FromRow(begin, model.Run(pixels, count, keys, logits));
+    RESMEM_RETURN_IF_ERROR(pictures_->Read(first_ + begin, count, pixels, runtime_.threads));
+    return FromRow(first_ + begin, model.Run(pixels, count, keys, logits));
   };
-  rows_.source = [this](int64_t row) { return pictures_->name(row); };
+  rows_.source = [this](int64_t row) { return pictures_->name(first_ + row); };
   rows_.made_from.push_back("pictures with the shorter side at " + std::to_string(source.resize));
   return DescribeData(pictures_->paths());
 }
@@ -145,40 +164,40 @@ Status Embed::OpenTable(const OnnxModel& model) {
     return {ErrorCode::kMismatch, data_ + ": has " + Counted(table_->columns(), "column") +
                                       ", but the model takes " + Count(model.manifest().columns)};
   }
-  rows_.rows = table_->rows();
   rows_.block = std::clamp<int64_t>((int64_t{1} << 22) / table_->columns() / 64 * 64, 64, 16384);
   rows_.run = [this, &model, values = std::vector<float>()](
                   int64_t begin, int64_t count, std::span<float> keys,
                   std::span<float> logits) mutable -> Status {
     values.resize(static_cast<size_t>(count * table_->columns()));
-    RESMEM_RETURN_IF_ERROR(table_->ReadFloats(begin, count, values));
+    RESMEM_RETURN_IF_ERROR(table_->ReadFloats(first_ + begin, count, values));
     const MatrixView rows(values.data(), count, table_->columns());
-    return FromRow(begin, model.RunFloats(rows, keys, logits));
+    return FromRow(first_ + begin, model.RunFloats(rows, keys, logits));
   };
   RESMEM_RETURN_IF_ERROR(DescribeData({FilePart(data_)}));
-  if (labels_path_.empty()) return {};
+  if (labels_path_.empty()) return ChooseRows(table_->rows());
   RESMEM_ASSIGN_OR_RETURN(const ArraySource labels_source, ParseArraySource(labels_path_));
   RESMEM_ASSIGN_OR_RETURN(const Array labels, OpenArray(labels_source));
-  if (labels.rows() != rows_.rows || labels.columns() != 1) {
+  if (labels.rows() != table_->rows() || labels.columns() != 1) {
     return {ErrorCode::kBadData, labels_path_ + ": is " + Count(labels.rows()) + " x " +
                                      Count(labels.columns()) + ", but " + data_ + " has " +
-                                     Counted(rows_.rows, "row") + "; give one label a row"};
+                                     Counted(table_->rows(), "row") + "; give one label a row"};
   }
-  std::vector<int64_t> numbers(static_cast<size_t>(rows_.rows));
-  RESMEM_RETURN_IF_ERROR(labels.ReadIntegers(0, rows_.rows, numbers));
+  std::vector<int64_t> numbers(static_cast<size_t>(labels.rows()));
+  RESMEM_RETURN_IF_ERROR(labels.ReadIntegers(0, labels.rows(), numbers));
   for (const int64_t number : numbers) {
     labels_.push_back(static_cast<int32_t>(std::clamp<int64_t>(number, -1, INT32_MAX)));
   }
-  return {};
+  return ChooseRows(table_->rows());
 }
 
 Status Embed::CheckLabels(const OnnxModel& model) const {
   const int64_t classes = model.manifest().classes;
   for (size_t row = 0; row < labels_.size(); ++row) {
     if (labels_[row] >= 0 && labels_[row] < classes) continue;
-    return {ErrorCode::kBadData, data_ + ": row " + std::to_string(row) + " has label " +
-                                     std::to_string(labels_[row]) + ", but the model has " +
-                                     Count(classes) + " classes, numbered from 0"};
+    return {ErrorCode::kBadData,
+            data_ + ": row " + std::to_string(first_ + static_cast<int64_t>(row)) + " has label " +
+                std::to_string(labels_[row]) + ", but the model has " + Count(classes) +
+                " classes, numbered from 0"};
   }
   return {};
 }

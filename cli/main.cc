@@ -1,8 +1,10 @@
 // resmem: finds the command, parses its line, runs it, and turns its Status into an exit code.
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "command.h"
@@ -18,11 +20,15 @@ namespace {
 std::string Overview() {
   std::string text = "resmem " + Version() + ": a memory of residuals for any prediction model\n\n";
   text += "Usage: resmem COMMAND [options]\n";
+  size_t longest = 0;
+  for (const CommandEntry& entry : Commands()) {
+    longest = std::max(longest, std::string_view(entry.name).size());
+  }
   std::string group;
   for (const CommandEntry& entry : Commands()) {
     if (group != entry.group) text += "\n" + (group = entry.group) + ":\n";
     std::string title = std::string("  ") + entry.name;
-    title.resize(15, ' ');
+    title.resize(longest + 4, ' ');
     text += title + Declare(entry).line.summary() + "\n";
   }
   text +=
