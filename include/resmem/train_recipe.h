@@ -49,6 +49,8 @@ struct TrainRecipe {
   int64_t threads = 0;               // 0: as many as the machine has
   int64_t evaluate_every = 1;        // epochs between looks at validation and test rows
   std::vector<int64_t> keep_epochs;  // models exported besides the last and the best
+
+  bool operator==(const TrainRecipe&) const = default;
 };
 
 enum class NetworkFamily { kResNet, kMobileNet, kPerceptron };

@@ -1,0 +1,64 @@
+#include "reproduce/page/markdown.h"
+
+#include <cmath>
+
+#include "console/format.h"
+
+namespace resmem::cli::reproduce {
+namespace {
+
+constexpr char kNothing[] = "–";
+
+std::string Line(const std::vector<std::string>& cells) {
+  std::string line = "|";
+  for (const std::string& cell : cells) line += " " + cell + " |";
+  return line + "\n";
+}
+
+}  // namespace
+
+std::string ShareText(double share) {
+  return std::isfinite(share) ? Percent(share) : kNothing;
+}
+
+std::string PointsText(double share) {
+  return std::isfinite(share) ? SignedPoints(share) : kNothing;
+}
+
+std::string NumberText(double value, int decimals) {
+  return std::isfinite(value) ? Fixed(value, decimals) : kNothing;
+}
+
+std::string ParametersText(const Json& parameters) {
+  const int64_t k = CountAt(parameters, "k");
+  if (k < 0) return kNothing;
+  if (k == 0) return "k 0: the base alone";
+  return "k " + Count(k) + ", σ " + ShortNumber(NumberAt(parameters, "sigma")) + ", T " +
+         ShortNumber(NumberAt(parameters, "temperature"));
+}
+
+std::string ShareWithInterval(const Json& accuracy) {
+  const double value = NumberAt(accuracy, "value");
+  if (!std::isfinite(value)) return kNothing;
+  return Percent(value) + " (" + Fixed(100 * NumberAt(accuracy, "low"), 2) + " to " +
+         Fixed(100 * NumberAt(accuracy, "high"), 2) + ")";
+}
+
+std::string PointsWithInterval(const Json& gain) {
+  const double value = NumberAt(gain, "value");
+  if (!std::isfinite(value)) return kNothing;
+  return SignedPoints(value) + " (" + SignedPoints(NumberAt(gain, "low")) + " to " +
+         SignedPoints(NumberAt(gain, "high")) + ")";
+}
+
+MarkdownTable::MarkdownTable(std::vector<std::string> titles) {
+  text_ = Line(titles) + "|";
+  for (size_t i = 0; i < titles.size(); ++i) text_ += i == 0 ? "---|" : "--:|";
+  text_ += "\n";
+}
+
+void MarkdownTable::AddRow(const std::vector<std::string>& cells) {
+  text_ += Line(cells);
+}
+
+}  // namespace resmem::cli::reproduce

@@ -1,0 +1,127 @@
+#include "reproduce/steps.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+
+#include "console/suggest.h"
+#include "reproduce/commit.h"
+#include "reproduce/experiments/experiments.h"
+#include "reproduce/measure.h"
+#include "resmem/report.h"
+
+namespace resmem::cli::reproduce {
+namespace {
+
+const std::string kPaperRun = "paper-resnet8-seed1";
+const std::string kShortRun = "short-resnet8-seed1";
+
+std::string TitleOf(const TrainingRun& run) {
+  std::string title =
+      "train " + run.network + ", " + run.preset + " preset, seed " + std::to_string(run.seed);
+  if (run.is_size()) title += ", " + std::to_string(run.share) + " % of the rows";
+  return title + "; tune and judge";
+}
+
+void AddTraining(const Workspace& workspace, const TrainingRun& run, std::vector<Step>* steps) {
+  const TrainRecipe recipe = RecipeOf(run, workspace);
+  Step step;
+  step.name = run.name;
+  step.title = TitleOf(run);
+  step.by_default = run.by_default;
+  step.seconds = TrainingSeconds(recipe, workspace.train().size());
+  step.settings = RecipeSettings(recipe);
+  step.run = [&run](StepContext& context) { return TrainAndJudge(context, run); };
+  steps->push_back(std::move(step));
+}
+
+}  // namespace
+
+std::vector<Step> ListSteps(const Workspace& workspace) {
+  std::vector<Step> steps;
+  for (const TrainingRun& run : TrainingRuns()) AddTraining(workspace, run, &steps);
+
+  const std::vector<std::string> newest = {kPaperRun, kShortRun};
+  const Json paper = {{"parameters", ToJson(kPaperParameters)}};
+  const auto add = [&](const char* name, const char* title, double seconds,
+                       std::vector<std::string> needs, std::vector<std::string> first_of,
+                       std::vector<std::string> uses, Result<Json> (*run)(StepContext&)) -> Step& {
+    Step step;
+    step.name = name;
+    step.title = title;
+    step.seconds = seconds;
+    step.needs = std::move(needs);
+    step.first_of = std::move(first_of);
+    step.uses = std::move(uses);
+    step.settings = paper;
+    step.run = run;
+    return steps.emplace_back(std::move(step));
+  };
+  add("paper-tuned", "the paper's run at tuned k, sigma and T", 60, {kPaperRun, kShortRun}, {}, {},
+      TunePaperRun);
+  add("epochs", "base and ResMem by epoch of the paper's run", 120, {kPaperRun}, {}, {},
+      JudgeEpochs);
+  add("latency", "one picture at a time, one thread", 15, {}, newest, {"short-resnet14-seed1"},
+      MeasureLatency);
+  add("sensitivity", "accuracy against k, sigma and T", 60, {}, newest, {}, SweepParameters);
+  add("coarse", "errors within a superclass, mended or not", 10, {}, newest, {},
+      CompareSuperclasses);
+  add("calibration", "probabilities before and after", 60, {kShortRun}, {kShortRun}, {},
+      JudgeProbabilities);
+  add("shift", "noise, blur and brightness at five strengths", 120, {}, newest, {}, JudgeShift);
+  add("diagnosis", "why the gain is as large as it is", 120, {}, newest, {"size-resnet8-40"},
+      Diagnose);
+  add("pretrained-resnet20", "a network from elsewhere (--pretrained)", 90, {}, {}, {},
+      JudgePretrained)
+      .by_default = !workspace.options().pretrained.empty();
+  return steps;
+}
+
+Result<std::vector<const Step*>> SelectSteps(std::span<const Step> steps,
+                                             const std::vector<std::string>& names) {
+  std::vector<std::string> known = {"all"};
+  for (const Step& step : steps) known.push_back(step.name);
+  const auto covers = [](const std::string& name, const std::string& step) {
+    return name == step || name == "all" ||
+           (name.ends_with("...") && step.starts_with(name.substr(0, name.size() - 3)));
+  };
+  for (const std::string& name : names) {
+    if (std::any_of(known.begin(), known.end(),
+                    [&](const std::string& step) { return covers(name, step); })) {
+      continue;
+    }
+    const std::string near = NearestWord(name, known);
+    return Status(ErrorCode::kInvalidArgument,
+                  "there is no step '" + name + "'; " +
+                      (near.empty() ? "--list shows them" : "did you mean " + near + "?"));
+  }
+  std::vector<const Step*> selected;
+  for (const Step& step : steps) {
+    const bool wanted = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return covers(name, step.name);
+    });
+    if (names.empty() ? step.by_default : wanted) selected.push_back(&step);
+  }
+  return selected;
+}
+
+Status RunStep(const Step& step, Workspace& workspace, StepRecords* records) {
+  const std::string missing = records->Missing(step);
+  if (!missing.empty()) return Status(ErrorCode::kMismatch, missing);
+  const RunInfo run = DescribeRun(workspace.console().words());
+  const double begin = workspace.console().SecondsSinceStart();
+  StepContext context{workspace, *records, records->BaseOf(step)};
+  RESMEM_ASSIGN_OR_RETURN(Json result, step.run(context));
+  Json made = {{"started", run.started},
+               {"seconds", workspace.console().SecondsSinceStart() - begin},
+               {"processor", run.processor},
+               {"cores", run.cores},
+               {"memory_bytes", run.memory_bytes},
+               {"simd", run.simd},
+               {"version", run.version},
+               {"build", run.build},
+               {"commit", BuiltFromCommit()}};
+  return records->Finish(step, std::move(result), std::move(made));
+}
+
+}  // namespace resmem::cli::reproduce
