@@ -8,6 +8,7 @@
 #include "inputs/dataset_options.h"
 #include "inputs/runtime_options.h"
 #include "reproduce/page/page.h"
+#include "reproduce/step_selection.h"
 #include "reproduce/steps.h"
 #include "reproduce/training_run.h"
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "reproduce/steps.h"
+#include "reproduce/step_selection.h"
 
 namespace resmem::cli::reproduce {
 namespace {

@@ -56,6 +56,7 @@ Result<Json> TrainAndJudge(StepContext& context, const TrainingRun& run) {
                  {"preset", run.preset},
                  {"seed", run.seed},
                  {"epochs", CountAt(last, "epoch")},
+                 {"weight_decay", RecipeOf(run, workspace).weight_decay},
                  {"learned_rows", std::ssize(base.split.train)},
                  {"held_out_rows", std::ssize(base.split.validation)},
                  {"training_seconds", NumberAt(last, "seconds")},

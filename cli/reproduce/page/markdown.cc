@@ -1,6 +1,7 @@
 #include "reproduce/page/markdown.h"
 
 #include <cmath>
+#include <cstdio>
 
 #include "console/format.h"
 
@@ -13,6 +14,13 @@ std::string Line(const std::vector<std::string>& cells) {
   std::string line = "|";
   for (const std::string& cell : cells) line += " " + cell + " |";
   return line + "\n";
+}
+
+// 0.985, 1.4, 12.3
+std::string ThreeDigits(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
 }
 
 }  // namespace
@@ -33,8 +41,8 @@ std::string ParametersText(const Json& parameters) {
   const int64_t k = CountAt(parameters, "k");
   if (k < 0) return kNothing;
   if (k == 0) return "k 0: the base alone";
-  return "k " + Count(k) + ", σ " + ShortNumber(NumberAt(parameters, "sigma")) + ", T " +
-         ShortNumber(NumberAt(parameters, "temperature"));
+  return "k " + Count(k) + ", σ " + ThreeDigits(NumberAt(parameters, "sigma")) + ", T " +
+         ThreeDigits(NumberAt(parameters, "temperature"));
 }
 
 std::string ShareWithInterval(const Json& accuracy) {
@@ -51,9 +59,11 @@ std::string PointsWithInterval(const Json& gain) {
          SignedPoints(NumberAt(gain, "high")) + ")";
 }
 
-MarkdownTable::MarkdownTable(std::vector<std::string> titles) {
+MarkdownTable::MarkdownTable(const std::vector<std::string>& titles, size_t words) {
   text_ = Line(titles) + "|";
-  for (size_t i = 0; i < titles.size(); ++i) text_ += i == 0 ? "---|" : "--:|";
+  for (size_t i = 0; i < titles.size(); ++i) {
+    text_ += i == 0 || i + words >= titles.size() ? "---|" : "--:|";
+  }
   text_ += "\n";
 }
 

@@ -19,8 +19,9 @@ std::string PointsWithInterval(const Json& gain);
 
 class MarkdownTable {
  public:
-  // The first column is aligned to the left, the others to the right.
-  explicit MarkdownTable(std::vector<std::string> titles);
+  // The first column and the last `words` of them are aligned to the left, the others, which hold
+  // numbers, to the right.
+  explicit MarkdownTable(const std::vector<std::string>& titles, size_t words = 0);
   void AddRow(const std::vector<std::string>& cells);
   const std::string& text() const { return text_; }
 

@@ -129,7 +129,7 @@ void AddDiagnosis(Page* page) {
 
 void AddSteps(std::span<const Step> steps, const StepRecords& records, Page* page) {
   page->Heading("What was run");
-  MarkdownTable table({"step", "state", "started (UTC)", "took", "commit", "machine"});
+  MarkdownTable table({"step", "state", "started (UTC)", "took", "commit", "machine"}, 5);
   for (const Step& step : steps) {
     const Json& made = At(records.record(step.name), "made");
     if (made.is_null()) {

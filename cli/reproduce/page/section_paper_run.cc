@@ -37,7 +37,8 @@ void AddPaperRun(Page* page) {
                   Count(CountAt(run, "learned_rows")) + " pictures, seed " +
                   Count(CountAt(run, "seed")) + ", trained in " +
                   Duration(NumberAt(run, "training_seconds")) +
-                  ". The paper gives no weight decay; ours is in the recipe (JSON).");
+                  ". The paper gives no weight decay; here it is " +
+                  ShortNumber(NumberAt(run, "weight_decay")) + ".");
   MarkdownTable table(
       {"setting", "base", "k-NN only", "best kNN-LM", "ResMem", "gain", "TPR", "FPR"});
   table.AddRow({"the paper: k 53, σ 0.7, T 1.4", ShareText(paper::kBase), ShareText(paper::kKnn),

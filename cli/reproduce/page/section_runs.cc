@@ -106,8 +106,7 @@ void AddDepth(Page* page) {
 }
 
 void AddSizes(Page* page) {
-  if (!page->Begin("Number of training pictures: ResNet-8, short preset", "size-resnet8-10"))
-    return;
+  page->Heading("Number of training pictures: ResNet-8, short preset");
   MarkdownTable table({"share", "pictures", "base", "ResMem at the paper's values", "gain",
                        "ResMem, tuned", "gain, tuned", "training: base", "training: ResMem"});
   Figure accuracy{"Test accuracy against training pictures",
@@ -148,6 +147,7 @@ void AddSizes(Page* page) {
   }
   page->Add(table);
   if (!missing.empty()) page->Paragraph("Not run yet: " + missing + ".");
+  if (tuned.points.empty()) return;
   if (tuned.points.size() >= 2) {
     const CurvePoint& least = tuned.points.front();
     const CurvePoint& most = tuned.points.back();

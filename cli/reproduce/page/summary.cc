@@ -152,7 +152,7 @@ std::string ReasonForSmallGain(const Page& page, const Json& run) {
 
 void AddSummary(Page* page) {
   page->Heading("Summary");
-  MarkdownTable table({"figure", "the paper", "here", "verdict", "why, where the data tell"});
+  MarkdownTable table({"figure", "the paper", "here", "verdict", "why, where the data tell"}, 2);
   AddPaperLines(*page, &table);
   AddSeedLines(*page, &table);
   AddOtherLines(*page, &table);
