@@ -86,7 +86,7 @@ void AddEpochs(Page* page) {
                 {"test accuracy", false, true},
                 {}};
   Curve base{"base", false, {}}, resmem{"ResMem", false, {}};
-  Curve paper_base{"the paper's base", true, {}}, paper_resmem{"the paper's ResMem", true, {}};
+  Curve paper_base{"the paper's base", false, {}}, paper_resmem{"the paper's ResMem", false, {}};
   for (const Json& epoch : At(page->result("epochs"), "epochs")) {
     const int64_t number = CountAt(epoch, "epoch");
     std::vector<std::string> cells = {Count(number), ShareText(NumberAt(epoch, "test/base/value")),

@@ -197,7 +197,7 @@ Html DrawLineChart(const Figure& figure, const std::optional<CurvePoint>& mark,
 
 std::string FigureSvg(const Figure& figure) {
   constexpr double kMargin = 12, kScale = 1.3, kLine = 17, kSwatch = 30;
-  constexpr double kLetter = 6.6;  // of the legend's font, on average
+  constexpr double kLetter = 7.3;  // of the legend's font, on average
   const std::vector<size_t> styles = CurveStyles(figure);
   const double width = kWidth * kScale + 2 * kMargin;
   double x = kMargin, y = kMargin + 12;
