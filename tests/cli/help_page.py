@@ -23,7 +23,7 @@ def run(program, *words):
 
 def page(program):
     overview = re.sub(r"^resmem \S+:", "resmem:", run(program), count=1)  # no version: it would age
-    commands = re.findall(r"^  ([a-z]+(?: [a-z]+)?)  +\S", overview.split("'resmem COMMAND")[0], re.M)
+    commands = re.findall(r"^  ([a-z]+(?: [a-z0-9]+)?)  +\S", overview.split("'resmem COMMAND")[0], re.M)
     text = HEAD + f"\n```\n{overview}```\n"
     for command in commands:
         text += f"\n## resmem {command}\n\n```\n{run(program, *command.split(), '--help')}```\n"
