@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "data/formats/npy.h"
+#include "format/checksum.h"
 #include "support/checked_math.h"
 #include "support/guard.h"
 #include "support/text.h"
@@ -26,6 +27,16 @@ std::string WithoutSlash(std::string path) {
 std::string MatrixHeader(int64_t rows, int64_t columns) {
   const std::array<int64_t, 2> shape = {rows, columns};
   return NpyHeader("<f4", shape);
+}
+
+// Labels and names of all rows, so that work does not go on with others.
+std::string DigestOfRows(const RowsToEmbed& rows) {
+  std::string text;
+  if (rows.source) {
+    for (int64_t row = 0; row < rows.rows; ++row) text += rows.source(row) + '\n';
+  }
+  const std::span<const std::byte> labels = std::as_bytes(rows.labels);
+  return Text("sources ", Digest(std::as_bytes(std::span(text))), ", labels ", Digest(labels));
 }
 
 // A vector of items of equal size.
@@ -50,7 +61,9 @@ EmbeddingWriter::EmbeddingWriter(FileSystem& files, const RowsToEmbed& rows, std
       options_(options),
       journal_{rows.rows, rows.dim, rows.outputs, rows.block, rows.made_from, 0},
       keys_header_(MatrixHeader(rows.rows, rows.dim)),
-      logits_header_(MatrixHeader(rows.rows, rows.outputs)) {}
+      logits_header_(MatrixHeader(rows.rows, rows.outputs)) {
+  journal_.made_from.push_back(DigestOfRows(rows));
+}
 
 Status EmbeddingWriter::CheckTarget() const {
   if (!files_.Exists(folder_)) return {};

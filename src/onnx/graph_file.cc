@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "onnx/graph_parts.h"
 #include "onnx/tensor_data.h"
 #include "support/file_system.h"
 #include "support/text.h"
@@ -77,6 +78,12 @@ Result<GraphModel> ParseGraph(const std::string& path, std::span<const std::byte
   if (bytes.size() > static_cast<size_t>(std::numeric_limits<int32_t>::max())) {
     return Status(ErrorCode::kUnsupported,
                   Text(path, ": has ", bytes.size(), " bytes; an ONNX file has at most 2 GB"));
+  }
+  if (!HasReasonableParts(bytes)) {
+    return Status(ErrorCode::kBadData,
+                  Text(path,
+                       ": consists of millions of parts, more than any network; export it "
+                       "again"));
   }
   GraphModel model(new onnx::ModelProto);
   if (!model->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || !model->has_graph() ||

@@ -88,6 +88,23 @@ TEST_F(HostileOnnx, DeepNestingIsRefusedAndDoesNotOverflowTheStack) {
   EXPECT_EQ(Inspect({reversed.rbegin(), reversed.rend()}).code(), ErrorCode::kBadData);
 }
 
+TEST_F(HostileOnnx, MillionsOfEmptyPartsAreRefusedBeforeTheyFillTheMemory) {
+  fixtures::GraphMaker maker = fixtures::Table();
+  const auto with = [&maker](const std::string& part, int count) {
+    std::string bytes = maker.bytes();
+    for (int i = 0; i < count; ++i) bytes += part;
+    return bytes;
+  };
+  const std::string text("\x72\0", 2);         // an empty entry of metadata
+  const std::string unknown("\xf8\x07\1", 3);  // a number in a field that ONNX has not
+  EXPECT_TRUE(Inspect(with(text, 1000)).ok());
+  for (const std::string& part : {text, unknown}) {
+    const Status status = Inspect(with(part, 4'000'001));
+    EXPECT_EQ(status.code(), ErrorCode::kBadData);
+    EXPECT_NE(status.message().find("millions of parts"), std::string::npos) << status.message();
+  }
+}
+
 TEST_F(HostileOnnx, NothingAndGarbageAreRefused) {
   for (const std::string& bytes : {std::string(), std::string("weights of a model"),
                                    std::string(1000, '\xff'), std::string(1000, '\0')}) {
