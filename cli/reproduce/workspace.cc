@@ -45,9 +45,11 @@ Status WriteFirst(const ImageSet& set, int64_t count, const std::string& path) {
   return file.Close();
 }
 
-Status AddToDigest(const ImageSet& set, Digest* digest) {
+Status AddToDigest(const ImageSet& set, Console& console, Digest* digest) {
   std::vector<uint8_t> pixels;
   for (int64_t begin = 0; begin < set.size(); begin += kReadTogether) {
+    if (console.progress()->Cancelled()) return Status(ErrorCode::kCancelled, "stopped");
+    console.progress()->Report("reading pictures", begin, set.size());
     const int64_t count = std::min(kReadTogether, set.size() - begin);
     pixels.resize(static_cast<size_t>(count * set.shape().bytes()));
     RESMEM_RETURN_IF_ERROR(set.Read(begin, count, pixels));
@@ -101,6 +103,7 @@ Result<Workspace> Workspace::Open(WorkspaceOptions options, Console& console) {
   Workspace workspace(std::move(options), console);
   std::error_code error;
   for (const char* kind : {"runs", "arrays", "memories", "models", "steps", "data"}) {
+    if (std::string_view(kind) == "data" && !workspace.options_.quick) continue;
     const fs::path folder = fs::path(workspace.options_.folder) / kind;
     fs::create_directories(folder, error);
     if (error) {
@@ -115,8 +118,8 @@ Result<Workspace> Workspace::Open(WorkspaceOptions options, Console& console) {
     RESMEM_RETURN_IF_ERROR(workspace.OpenPictures(cut));
   }
   Digest digest;
-  RESMEM_RETURN_IF_ERROR(AddToDigest(workspace.train(), &digest));
-  RESMEM_RETURN_IF_ERROR(AddToDigest(workspace.test(), &digest));
+  RESMEM_RETURN_IF_ERROR(AddToDigest(workspace.train(), console, &digest));
+  RESMEM_RETURN_IF_ERROR(AddToDigest(workspace.test(), console, &digest));
   workspace.data_digest_ = digest.Hex();
   RESMEM_ASSIGN_OR_RETURN(workspace.coarse_of_class_,
                           CoarseOfClass(workspace.train(), workspace.test()));

@@ -24,7 +24,7 @@ std::string PageText(std::span<const Step> steps, const StepRecords& records, Pa
   text +=
       "Written by `resmem reproduce cifar100` from the results of its steps; nothing here is typed "
       "by hand. How to run it: docs/reproduce.md. Gains are in percentage points of accuracy, "
-      "intervals are 95 %; the 10,000 test pictures choose nothing unless a line says so.\n\n";
+      "intervals are 95 %; the test pictures choose nothing unless a line says so.\n\n";
   if (page->quick()) {
     text +=
         "**A rehearsal (`--quick`) on a few hundred pictures and two epochs: the numbers mean "

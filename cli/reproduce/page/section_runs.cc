@@ -33,7 +33,7 @@ MarkdownTable RunsTable(const std::string& first) {
 constexpr char kColumns[] =
     "Tuned: k, σ and T with the largest gain on the pictures held out of training, λ of kNN-LM "
     "likewise; careful rule: the largest TPR among points with FPR below 5 % there. Judged on the "
-    "10,000 test pictures.";
+    "test pictures.";
 
 }  // namespace
 
@@ -56,14 +56,18 @@ void AddSeeds(Page* page) {
   page->Add(table);
   page->Paragraph(kColumns);
   const Spread of_base = SpreadOf(base), of_resmem = SpreadOf(resmem), of_gain = SpreadOf(gain);
-  page->Paragraph(
-      "Mean ± standard deviation over " + Counted(of_base.count, "seed") + ": base " +
-      ShareText(of_base.mean) + " ± " + Fixed(100 * of_base.deviation, 2) + ", ResMem " +
-      ShareText(of_resmem.mean) + " ± " + Fixed(100 * of_resmem.deviation, 2) + ", gain " +
-      PointsText(of_gain.mean) + " ± " + Fixed(100 * of_gain.deviation, 2) +
-      ". The paper, over five: base " + ShareText(paper::kSeedsBase) + " ± " +
-      Fixed(100 * paper::kSeedsBaseDeviation, 2) + ", ResMem " + ShareText(paper::kSeedsResMem) +
-      " ± " + Fixed(100 * paper::kSeedsResMemDeviation, 2) + ".");
+  const auto text = [](const Spread& spread) {
+    return ShareText(spread.mean) + " ± " + Fixed(100 * spread.deviation, 2);
+  };
+  if (of_base.count > 1) {
+    const Spread paper_base{paper::kSeeds, paper::kSeedsBase, paper::kSeedsBaseDeviation};
+    const Spread paper_resmem{paper::kSeeds, paper::kSeedsResMem, paper::kSeedsResMemDeviation};
+    page->Paragraph("Mean ± standard deviation over " + Counted(of_base.count, "seed") + ": base " +
+                    text(of_base) + ", ResMem " + text(of_resmem) + ", gain " +
+                    PointsText(of_gain.mean) + " ± " + Fixed(100 * of_gain.deviation, 2) +
+                    ". The paper, over five: base " + text(paper_base) + ", ResMem " +
+                    text(paper_resmem) + ".");
+  }
   if (!missing.empty()) page->Paragraph("Not run yet: " + missing + ".");
 }
 

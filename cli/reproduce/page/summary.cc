@@ -25,6 +25,7 @@ std::string VerdictOfMeans(double known, double known_deviation, int known_count
 
 std::string SpreadText(const Spread& spread) {
   if (spread.count == 0) return "not run yet";
+  if (spread.count == 1) return ShareText(spread.mean) + " (1 seed)";
   return ShareText(spread.mean) + " ± " + Fixed(100 * spread.deviation, 2) + " (" +
          Counted(spread.count, "seed") + ")";
 }
@@ -112,7 +113,9 @@ void AddOtherLines(const Page& page, MarkdownTable* table) {
   const auto time = [&](const std::string& name, double known, const char* field) {
     const double ours = NumberAt(latency, field);
     table->AddRow({name, Fixed(known, 1) + " ms", NumberText(ours, 3) + " ms",
-                   Fixed(known / ours, 0) + " times faster", "another machine"});
+                   ours < known ? Fixed(known / ours, 0) + " times faster"
+                                : Fixed(ours / known, 1) + " times slower",
+                   "another machine"});
   };
   time("one picture through ResNet-8, one thread", paper::kResNet8Milliseconds,
        "network/median_ms");
