@@ -7,7 +7,7 @@ namespace resmem::cli::reproduce {
 namespace {
 
 std::string NameOfSetting(const std::string& name) {
-  return name == "paper" ? "the paper's values" : "tuned on held-out pictures";
+  return name == "paper" ? "the paper's values" : "values tuned on held-out pictures";
 }
 
 // One line of the sweep as a figure and as its summary.
@@ -149,8 +149,8 @@ void AddShift(Page* page) {
         resmem.points.push_back(PointOf(x, At(strength, "at/" + setting + "/resmem")));
         base.points.push_back(PointOf(x, At(strength, "at/" + setting + "/base")));
       }
-      if (figure.curves.empty()) figure.curves.push_back(std::move(base));
       figure.curves.push_back(std::move(resmem));
+      if (figure.curves.size() == 1) figure.curves.push_back(std::move(base));
     }
     page->AddFigure("shift_" + name, figure);
   }

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "console/format.h"
 #include "reproduce/page/paper_figures.h"
 #include "reproduce/page/sections.h"
@@ -52,6 +54,16 @@ void AddPretrained(Page* page) {
                   " on its training pictures. What it has memorised leaves a mean residual of " +
                   NumberText(NumberAt(result, "test/mean_residual_mass"), 3) +
                   " at T 1.4 (0: nothing to remember, 1: always wrong).");
+  if (TextAt(result, "file") == paper::kPretrainedFile) {
+    const auto same = [&](const char* field, double known) {
+      return std::abs(NumberAt(result, field) - known) < 0.00005;
+    };
+    const bool agrees = same("test/base/value", paper::kPretrainedTest) &&
+                        same("train/base/value", paper::kPretrainedTrain);
+    page->Paragraph("Known for this file: " + ShareText(paper::kPretrainedTest) + " and " +
+                    ShareText(paper::kPretrainedTrain) + "; " +
+                    (agrees ? "both come out here." : "**they do not come out here**."));
+  }
   MarkdownTable table({"k, σ, T chosen", "values", "base", "ResMem", "gain", "TPR", "FPR"});
   const auto add = [&](const std::string& name, const Json& judged) {
     table.AddRow(

@@ -151,18 +151,16 @@ void AddSizes(Page* page) {
   }
   page->Add(table);
   if (!missing.empty()) page->Paragraph("Not run yet: " + missing + ".");
-  if (tuned.points.empty()) return;
-  if (tuned.points.size() >= 2) {
-    const CurvePoint& least = tuned.points.front();
-    const CurvePoint& most = tuned.points.back();
-    const bool apart = most.interval->low > least.interval->high;
-    page->Paragraph("The paper: the margin grows with the sample. Here, tuned: " +
-                    PointsText(least.y) + " with " + Count(std::llround(least.x)) + " pictures, " +
-                    PointsText(most.y) + " with " + Count(std::llround(most.x)) +
-                    (apart              ? ": it grows."
-                     : most.y > least.y ? ": it grows, but the intervals overlap."
-                                        : ": **it does not grow**."));
-  }
+  if (tuned.points.size() < 2) return;
+  const CurvePoint& least = tuned.points.front();
+  const CurvePoint& most = tuned.points.back();
+  const bool apart = most.interval->low > least.interval->high;
+  page->Paragraph("The paper: the margin grows with the sample. Here, tuned: " +
+                  PointsText(least.y) + " with " + Count(std::llround(least.x)) + " pictures, " +
+                  PointsText(most.y) + " with " + Count(std::llround(most.x)) +
+                  (apart              ? ": it grows."
+                   : most.y > least.y ? ": it grows, but the intervals overlap."
+                                      : ": **it does not grow**."));
   accuracy.curves = {resmem, base};
   gains.curves = {tuned, at_paper};
   page->AddFigure("sizes", accuracy);
