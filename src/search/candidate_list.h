@@ -3,6 +3,7 @@
 #ifndef RESMEM_SEARCH_CANDIDATE_LIST_H_
 #define RESMEM_SEARCH_CANDIDATE_LIST_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -18,6 +19,8 @@ class CandidateList {
   // Rows whose lower is above it are not among the k nearest.  Starts as the largest float and
   // only falls.
   float bound() const { return bound_; }
+  // From elsewhere: at least k rows, to be offered to this list in the end, have an upper below.
+  void LowerBound(float bound) { bound_ = std::min(bound_, bound); }
 
   void Offer(float lower, float upper, int64_t row) {
     if (overflowed_) return;

@@ -1,4 +1,4 @@
-// How far the first pass, in float, can be from the distance that decides, in double.
+// How far a first pass, in float or over codes, can be from the distance that decides, in double.
 //
 // Notation: u = 2^-24, the unit roundoff of float; gamma_n = n u / (1 - n u).  A sum of n products
 // in any order, fused or not, differs from the true one by at most gamma_n times the sum of the
@@ -7,7 +7,7 @@
 // D = |q - x|^2 exactly; C = the deciding distance, SquaredDistance().  C sums in double; each term
 // is rounded at most dim + 3 times, so |C - D| <= 2^-53 (dim + 4) D: below 2^-33 D, as dim <= 2^19.
 //
-// Both bounds are used in one way.  Let every row have lower <= C <= upper, up to a monotone map
+// All bounds are used in one way.  Let every row have lower <= C <= upper, up to a monotone map
 // that is the same for all rows of a query, and let T be the k-th smallest upper.  Then k rows have
 // C <= T, so that a row with lower > T is not among the k nearest, ties included.
 #ifndef RESMEM_SEARCH_ERROR_BOUND_H_
@@ -90,6 +90,61 @@ class ProductBound {
 
  private:
   float product_, key_, query_;
+};
+
+// For ScanCodes().  Let q' = q - o and x' = x - o for an origin o, exactly; q^ and x^ the vectors
+// that the codes stand for, scale * code, exactly; and d = |q - x|.  By the triangle inequality
+//   | d - |q^ - x^| |  <=  |q' - q^| + |x' - x^|.
+//
+// Norms and errors are taken in double from vectors in float: fl(x - o) and fl(scale * code), each
+// coordinate rounded once.  So |x^|^2 is known within 2.01 u |x^|^2, and |x' - x^| within
+// u |x'| + u |x^| <= 2.01 u (|x^| + |x' - x^|); ErrorAbove() adds more, plus 2^-20 of the whole.
+//
+// The kernel's value v = (nq + nx) - (dot * scale) * 2 scale_q, where nq and nx are |q^|^2 and
+// |x^|^2 lowered by 16 u = 2^-20 of themselves (NormBelow()) and dot, an integer, is exact.  With
+// M = |q^|^2 + |x^|^2 >= |2 q^.x^|, rounding takes or adds at most 3.01 u M in the product, u M in
+// the sum of the norms, 2.01 u M in the difference, 2.01 u M in the norms themselves, 2 u M where
+// they are rounded down: 11 u M in all, and underflow w.  Hence
+//   v - w  <=  |q^ - x^|^2  <=  v + 27 u M + w, and 27 u M <= 2^-19 (nq + nx).
+// w: dot * scale loses at most 2^-126, which is then multiplied by 2 scale_q <= 2^45; others lose
+// 2^-126 a few times: below 2^-80.  No overflow: |q'| <= kLargestNorm, |x'| <= 2 kLargestNorm.
+//
+// The map of distances is the square root; sqrt(C) is within 2^-33 d of d.
+//
+// The kernel finds the rows with v <= (reach + error)^2, rounded thrice.  A row that it leaves out
+// has sqrt(v - w) > reach - 2^-40 + |x' - x^| after division by 1 + 2^-20, the room that both
+// `reach` and `error` have, and so a lower bound above `bound`.
+class CodeBound {
+ public:
+  static constexpr double kLargestNorm = 1e15;
+
+  // As stored in CodedQuery and CodedRows.
+  static float NormBelow(double squared) { return RoundDown(squared * (1 - 0x1p-20)); }
+  // From the distance and the norm of the vectors in float.
+  static float ErrorAbove(double error, double norm) {
+    return RoundUp((error + (error + norm) * 0x1p-22 + kUnderflow) * (1 + 0x1p-20));
+  }
+
+  // Both as stored.
+  CodeBound(float query_norm, float query_error) : norm_(query_norm), error_(query_error) {}
+
+  float Lower(float value, float key_error) const {
+    const double apart = std::sqrt(std::max(value - kLost, 0.0));
+    return RoundDown((apart - error_ - key_error) * (1 - 0x1p-30));  // below 0 says nothing
+  }
+  float Upper(float value, float key_norm, float key_error) const {
+    const double squared = value + 0x1p-19 * (norm_ + key_norm) + kLost;
+    return RoundUp((std::sqrt(std::max(squared, 0.0)) + error_ + key_error) * (1 + 0x1p-30));
+  }
+  // For a bound on the square roots.  At most 1e18, from where every row is found.
+  float Reach(float bound) const {
+    const double reach = (bound * (1 + 0x1p-29) + error_ + 0x1p-40) * (1 + 0x1p-19);
+    return RoundUp(std::min(reach, 1e18));
+  }
+
+ private:
+  static constexpr double kLost = 0x1p-80;
+  double norm_, error_;
 };
 
 }  // namespace resmem

@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "kernels/every_simd_level.h"
+#include "kernels/scan_codes.h"
 #include "kernels/scan_rows.h"
 #include "kernels/scan_tile.h"
 #include "kernels/squared_distance.h"
+#include "search/key_codes.h"
 #include "search/search_test_data.h"
 
 namespace resmem {
@@ -96,6 +98,51 @@ TEST(ProductBound, DecidingDistanceIsWithinTheBounds) {
     }
   }
   EXPECT_GT(tightest, 0.05);  // a bound a hundred times too wide would find too many candidates
+}
+
+TEST(CodeBound, DecidingDistanceIsWithinTheBounds) {
+  constexpr int64_t kRows = 300;
+  double tightest = 0;  // largest error found / bound
+  for (const int64_t dim : {32, 64, 100, 700}) {
+    for (const KeyType type : {KeyType::kFloat32, KeyType::kFloat16, KeyType::kInt8}) {
+      for (const double mean : {0.0, 1.0, 1000.0}) {
+        for (const double spread : {1e-20, 1e-3, 1.0, 1e3}) {
+          const Vectors v = Hard(dim, kRows, mean, spread);
+          const StoredKeys stored(v.keys, dim, type);
+          const KeyStore keys = *KeyStore::Make(dim, {stored.block()}, {});
+          const KeyGeometry geometry = *KeyGeometry::Compute(keys);
+          ASSERT_TRUE(KeyCodes::Apply(keys, geometry));
+          const KeyCodes codes = KeyCodes::Make(keys, geometry);
+          const QueryCode query(v.query.data(), codes.origin());
+          ASSERT_TRUE(query.bounded());
+          const CodeBound bound(query.coded().norm, query.error());
+          const CodedRows rows = codes.Rows(0, kRows).coded;
+          std::vector<float> scratch(static_cast<size_t>(dim));
+          AtEverySimdLevel([&] {
+            RowBelow found[kRows];
+            ASSERT_EQ(ScanCodes(query.coded(), rows, kRows, dim, bound.Reach(1e30f), found), kRows);
+            for (const RowBelow& row : found) {
+              const double decides = std::sqrt(
+                  SquaredDistance(v.query.data(), keys.Rows(row.row, 1, scratch.data()), dim));
+              const float error = rows.errors[row.row];
+              const float lower = bound.Lower(row.value, error);
+              const float upper = bound.Upper(row.value, rows.norms[row.row], error);
+              ASSERT_LE(lower, decides)
+                  << "dim " << dim << " mean " << mean << " spread " << spread;
+              ASSERT_GE(upper, decides)
+                  << "dim " << dim << " mean " << mean << " spread " << spread;
+              // A row at the bound itself is found.
+              const float radius = bound.Reach(RoundUp(decides)) + error;
+              ASSERT_LE(row.value, radius * radius);
+              const double middle = (double{lower} + upper) / 2, half = upper - middle;
+              if (half > 0) tightest = std::max(tightest, std::abs(decides - middle) / half);
+            }
+          });
+        }
+      }
+    }
+  }
+  EXPECT_GT(tightest, 0.05);  // a bound far too wide would find too many candidates
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -8,7 +10,9 @@
 #include "kernels/scan_tile.h"
 #include "resmem/knn_index.h"
 #include "search/batch_scan.h"
+#include "search/code_scan.h"
 #include "search/error_bound.h"
+#include "search/key_codes.h"
 #include "search/key_geometry.h"
 #include "search/key_store.h"
 #include "search/row_scan.h"
@@ -23,19 +27,56 @@ constexpr int64_t kMostInTile = 512;               // queries that share a packe
 constexpr int64_t kMostTogether = 32;              // queries that share one pass over the rows
 constexpr int64_t kMostListed = int64_t{1} << 22;  // entries in all lists of a thread
 
+// Making codes costs about as much as answering so many queries without them saves.
+constexpr int64_t kQueriesBeforeCodes = 8;
+
+// The keys, and what is derived from them when it is first needed: opening an index reads no key.
+class IndexedKeys {
+ public:
+  explicit IndexedKeys(KeyStore store) : store_(std::move(store)) {}
+
+  const KeyStore& store() const { return store_; }
+
+  // kBadData where a key is not finite.
+  const Result<KeyGeometry>& geometry() const {
+    std::call_once(geometry_once_, [this] { geometry_.emplace(KeyGeometry::Compute(store_)); });
+    return *geometry_;
+  }
+
+  // For `queries` more that are asked alone or with few others; null where there are no codes, or
+  // not yet.  Requires a sound geometry().
+  const KeyCodes* CodesFor(int64_t queries) const {
+    if (asked_.fetch_add(queries, std::memory_order_relaxed) + queries < kQueriesBeforeCodes) {
+      return nullptr;
+    }
+    std::call_once(codes_once_, [this] {
+      if (KeyCodes::Apply(store_, **geometry_)) codes_.emplace(KeyCodes::Make(store_, **geometry_));
+    });
+    return codes_ ? &*codes_ : nullptr;
+  }
+
+ private:
+  const KeyStore store_;
+  mutable std::once_flag geometry_once_, codes_once_;
+  mutable std::optional<Result<KeyGeometry>> geometry_;
+  mutable std::optional<KeyCodes> codes_;
+  mutable std::atomic<int64_t> asked_{0};
+};
+
 // One call of Search().  A query goes down these steps until one decides it:
 //   batch  products in float, many queries at a time       -> candidates -> measured in double
+//   codes  products of 8-bit codes, few queries            -> candidates -> measured in double
 //   few    differences in float, a tighter bound           -> candidates -> measured in double
 //   all    every row measured in double
-// The last always decides, and the others only ever name a superset of the k nearest: the answer
-// is the same whichever step gives it.
+// The first two are alternatives.  The last always decides, and the others only ever name a
+// superset of the k nearest: the answer is the same whichever step gives it.
 class ExactSearch {
  public:
-  ExactSearch(const KeyStore& keys, const KeyGeometry& geometry, const SearchOptions& options,
-              Neighbors* out)
-      : keys_(keys),
-        geometry_(geometry),
-        k_(std::min(options.k, keys.visible_rows())),
+  ExactSearch(const IndexedKeys& keys, const SearchOptions& options, Neighbors* out)
+      : indexed_(keys),
+        keys_(keys.store()),
+        geometry_(*keys.geometry()),
+        k_(std::min(options.k, keys_.visible_rows())),
         threads_(ResolveThreads(options.threads)),
         progress_(options.progress),
         out_(*out) {}
@@ -45,9 +86,12 @@ class ExactSearch {
     if (k_ == 0 || count == 0) return Status();
     const bool bounded = keys_.dim() <= kMaxBoundedDim && k_ <= keys_.visible_rows() / 2;
     if (!bounded) return MeasureAll(questions);
+    std::vector<Question> undecided;
     if (count >= kFewestInBatch * threads_ && BatchScanApplies(keys_, geometry_)) {
-      std::vector<Question> undecided;
       RESMEM_RETURN_IF_ERROR(SearchBatch(questions, &undecided));
+      questions = std::move(undecided);
+    } else if (const KeyCodes* codes = indexed_.CodesFor(count)) {
+      RESMEM_RETURN_IF_ERROR(SearchByCodes(*codes, questions, &undecided));
       questions = std::move(undecided);
     }
     return SearchFew(questions);
@@ -77,19 +121,41 @@ class ExactSearch {
     return CancelledStatus();
   }
 
+  Status SearchByCodes(const KeyCodes& codes, std::span<const Question> questions,
+                       std::vector<Question>* undecided) {
+    return SearchInParts(
+        questions,
+        [&](std::span<const Question> part, std::vector<CandidateList>* lists) {
+          FindCandidatesByCodes(keys_, codes, part, k_, threads_, lists);
+        },
+        undecided);
+  }
+
   Status SearchFew(std::span<const Question> questions) {
     std::vector<Question> undecided;
+    RESMEM_RETURN_IF_ERROR(SearchInParts(
+        questions,
+        [&](std::span<const Question> part, std::vector<CandidateList>* lists) {
+          FindCandidates(keys_, part, k_, threads_, lists);
+        },
+        &undecided));
+    return MeasureAll(undecided);
+  }
+
+  template <class FirstPass>
+  Status SearchInParts(std::span<const Question> questions, const FirstPass& first_pass,
+                       std::vector<Question>* undecided) {
     while (!questions.empty()) {
       const auto part = questions.first(std::min<size_t>(questions.size(), PartSize()));
       questions = questions.subspan(part.size());
       std::vector<CandidateList> lists;
-      FindCandidates(keys_, part, k_, threads_, &lists);
+      first_pass(part, &lists);
       RESMEM_RETURN_IF_ERROR(CancelledStatus());
-      const size_t before = undecided.size();
-      WriteDecided(part, &lists, &undecided);
-      Report(static_cast<int64_t>(part.size() - (undecided.size() - before)));
+      const size_t before = undecided->size();
+      WriteDecided(part, &lists, undecided);
+      Report(static_cast<int64_t>(part.size() - (undecided->size() - before)));
     }
-    return MeasureAll(undecided);
+    return Status();
   }
 
   Status MeasureAll(std::span<const Question> questions) {
@@ -133,6 +199,7 @@ class ExactSearch {
     progress_->Report("queries", done_, out_.queries);
   }
 
+  const IndexedKeys& indexed_;
   const KeyStore& keys_;
   const KeyGeometry& geometry_;
   const int64_t k_;
@@ -145,29 +212,28 @@ class ExactSearch {
 
 class ExactIndex : public KnnIndex {
  public:
-  ExactIndex(KeyStore keys, KeyGeometry geometry)
-      : keys_(std::move(keys)), geometry_(std::move(geometry)) {}
+  explicit ExactIndex(KeyStore keys) : keys_(std::move(keys)) {}
 
-  int64_t rows() const override { return keys_.rows(); }
-  int64_t dim() const override { return keys_.dim(); }
+  int64_t rows() const override { return keys_.store().rows(); }
+  int64_t dim() const override { return keys_.store().dim(); }
 
   Status Search(MatrixView queries, const SearchOptions& options, Neighbors* out) const override
       try {
     RESMEM_RETURN_IF_ERROR(CheckSearch(queries, options, dim(), rows()));
     RESMEM_RETURN_IF_ERROR(PrepareNeighbors(queries.rows, options.k, out));
+    if (!keys_.geometry().ok()) return keys_.geometry().status();
     std::vector<Question> questions;
     questions.reserve(static_cast<size_t>(queries.rows));
     for (int64_t q = 0; q < queries.rows; ++q) {
       questions.push_back({queries.row(q), options.exclude.empty() ? -1 : options.exclude[q], q});
     }
-    return ExactSearch(keys_, geometry_, options, out).Run(std::move(questions));
+    return ExactSearch(keys_, options, out).Run(std::move(questions));
   } catch (...) {
     return CaughtException("search");
   }
 
  private:
-  KeyStore keys_;
-  KeyGeometry geometry_;
+  IndexedKeys keys_;
 };
 
 }  // namespace
@@ -175,9 +241,7 @@ class ExactIndex : public KnnIndex {
 Result<std::unique_ptr<KnnIndex>> MakeExactIndex(int64_t dim, std::vector<KeyBlock> blocks,
                                                  std::vector<int64_t> hidden) try {
   RESMEM_ASSIGN_OR_RETURN(KeyStore keys, KeyStore::Make(dim, std::move(blocks), std::move(hidden)));
-  RESMEM_ASSIGN_OR_RETURN(KeyGeometry geometry, KeyGeometry::Compute(keys));
-  return std::unique_ptr<KnnIndex>(
-      std::make_unique<ExactIndex>(std::move(keys), std::move(geometry)));
+  return std::unique_ptr<KnnIndex>(std::make_unique<ExactIndex>(std::move(keys)));
 } catch (...) {
   return CaughtException("build the index");
 }

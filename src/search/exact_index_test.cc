@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <thread>
 
 #include "kernels/every_simd_level.h"
 #include "resmem/knn_index.h"
@@ -31,7 +32,8 @@ struct Way {
   int64_t batch;
   int64_t queries;  // so many of the case's are asked
 };
-constexpr Way kWays[] = {{1, 1, 6}, {2, 1, 3}, {3, 7, 21}, {1, 64, 64}, {2, 64, 64}, {3, 64, 64}};
+// Codes are used from the eighth query on.
+constexpr Way kWays[] = {{1, 1, 12}, {2, 1, 10}, {3, 7, 21}, {1, 64, 64}, {2, 64, 64}, {3, 64, 64}};
 
 // Every instruction set, 1 to 3 threads, alone and in batches, keys in one block and in several:
 // the same rows and the same bits of distances as the plain scan.
@@ -105,6 +107,69 @@ TEST(ExactIndex, AnswersRandomQuestionsAsTheReferenceDoes) {
   }
 }
 
+TEST(ExactIndex, AnswersManyQuestionsAskedAloneWithoutOneMismatch) {
+  int64_t mismatches = 0, asked = 0;
+  for (uint64_t seed = 0; seed < 9; ++seed) {
+    Random random(seed);
+    constexpr int64_t kDim = 32, kRows = 400, kQueries = 400;
+    // Ordinary, tight far from the origin, and on a coarse grid, where many distances are equal.
+    std::vector<float> keys = NormalFloats(kRows * kDim, seed % 3 == 1 ? 100 : 0, 1, &random);
+    std::vector<float> queries = NormalFloats(kQueries * kDim, seed % 3 == 1 ? 100 : 0, 1, &random);
+    if (seed % 3 == 2) {
+      for (float& value : keys) value = std::round(value);
+      for (float& value : queries) value = std::round(value);
+    }
+    const StoredKeys stored(keys, kDim, static_cast<KeyType>(seed / 3));
+    const MatrixView view(queries.data(), kQueries, kDim);
+    SearchOptions options;
+    options.k = 1 + static_cast<int64_t>(random.Below(30));
+    const Neighbors expected =
+        ReferenceSearch(*KeyStore::Make(kDim, {stored.block()}, {}), view, options);
+    AtEverySimdLevel([&] {
+      auto index = MakeExactIndex(kDim, {stored.block()});
+      ASSERT_TRUE(index.ok()) << index.status().message();
+      for (int64_t q = 0; q < kQueries; ++q, ++asked) {
+        options.threads = 1 + static_cast<int>(q % 2);
+        Neighbors found;
+        ASSERT_TRUE((*index)->Search(view.Slice(q, 1), options, &found).ok());
+        const bool same = std::ranges::equal(found.rows, expected.rows_of(q)) &&
+                          std::ranges::equal(found.distances, expected.distances_of(q));
+        mismatches += same ? 0 : 1;
+      }
+    });
+  }
+  EXPECT_GE(asked, 3600);
+  EXPECT_EQ(mismatches, 0);
+}
+
+TEST(ExactIndex, ThreadsThatAskAtOnceAreAnsweredRight) {
+  Random random(43);
+  constexpr int64_t kDim = 40, kRows = 500, kQueries = 40;
+  const std::vector<float> keys = NormalFloats(kRows * kDim, 0, 1, &random);
+  const std::vector<float> queries = NormalFloats(kQueries * kDim, 0, 1, &random);
+  const KeyBlock block = {KeyType::kFloat32, keys.data(), nullptr, kRows};
+  const MatrixView view(queries.data(), kQueries, kDim);
+  SearchOptions options;
+  options.k = 5;
+  const Neighbors expected = ReferenceSearch(*KeyStore::Make(kDim, {block}, {}), view, options);
+  auto index = MakeExactIndex(kDim, {block});
+  ASSERT_TRUE(index.ok()) << index.status().message();
+  std::vector<Neighbors> found(kQueries);
+  std::vector<std::thread> threads;
+  for (int64_t first = 0; first < 4; ++first) {
+    threads.emplace_back([&, first] {
+      for (int64_t q = first; q < kQueries; q += 4) {
+        EXPECT_TRUE((*index)->Search(view.Slice(q, 1), options, &found[q]).ok());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (int64_t q = 0; q < kQueries; ++q) {
+    EXPECT_TRUE(std::ranges::equal(found[q].rows, expected.rows_of(q))) << q;
+    EXPECT_TRUE(std::ranges::equal(found[q].distances, expected.distances_of(q))) << q;
+  }
+}
+
 TEST(ExactIndex, TiesAreOrderedByRow) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     Random random(seed);
@@ -125,7 +190,7 @@ TEST(ExactIndex, TellsNearDuplicatesFarFromTheOriginApart) {
     for (const double spread : {1e-7, 1e-4}) {
       Random random(static_cast<uint64_t>(offset));
       Case c;
-      c.dim = 24;
+      c.dim = 36;
       c.k = 5;
       c.keys = NormalFloats(300 * c.dim, offset, offset * spread, &random);
       c.queries = NormalFloats(64 * c.dim, offset, offset * spread, &random);
@@ -157,7 +222,7 @@ TEST(ExactIndex, HugeAndTinyNumbersAreMeasuredAsAnyOther) {
   for (const double scale : {1e-42, 1e-30, 1e-20, 1e14, 1e18, 1e19, 3e37}) {
     Random random(23);
     Case c;
-    c.dim = 17;
+    c.dim = 41;
     c.k = 7;
     c.keys = NormalFloats(200 * c.dim, 0, scale, &random);
     c.queries = NormalFloats(64 * c.dim, 0, scale, &random);
@@ -169,7 +234,7 @@ TEST(ExactIndex, OneGiantKeyOrQueryDoesNotDisturbTheOthers) {
   for (const float giant : {1e10f, 1e16f, 3e38f}) {
     Random random(29);
     Case c;
-    c.dim = 20;
+    c.dim = 35;
     c.k = 6;
     c.keys = NormalFloats(250 * c.dim, 0, 1, &random);
     c.queries = NormalFloats(64 * c.dim, 0, 1, &random);
@@ -181,10 +246,10 @@ TEST(ExactIndex, OneGiantKeyOrQueryDoesNotDisturbTheOthers) {
 
 TEST(ExactIndex, EqualKeysZeroKeysAndASingleKeyAreFine) {
   Random random(31);
-  for (const int64_t rows : {1, 2, 5, 5000}) {
+  for (const int64_t rows : {1, 2, 5, 300, 5000}) {
     for (const float value : {0.0f, 0.3f}) {
       Case c;
-      c.dim = 5;
+      c.dim = rows == 300 ? 33 : 5;
       c.k = 3;
       c.keys.assign(static_cast<size_t>(rows * c.dim), value);
       c.queries = NormalFloats(36 * c.dim, 0, 1, &random);
@@ -210,7 +275,7 @@ TEST(ExactIndex, HiddenAndExcludedRowsAreNeverFound) {
   for (uint64_t seed = 0; seed < 12; ++seed) {
     Random random(seed);
     Case c;
-    c.dim = 8;
+    c.dim = seed % 2 == 0 ? 8 : 60;
     c.k = 1 + static_cast<int64_t>(random.Below(seed < 6 ? 10 : 200));
     c.type = static_cast<KeyType>(seed % 3);
     c.keys = NormalFloats(150 * c.dim, 0, 1, &random);
@@ -280,9 +345,14 @@ TEST(ExactIndex, KeysThatAreNotFiniteAreRefusedWithThePlace) {
     std::vector<float> keys(600, 1.0f);
     keys[431] = bad;
     auto index = MakeExactIndex(3, {{KeyType::kFloat32, keys.data(), nullptr, 200}});
-    EXPECT_EQ(index.status().code(), ErrorCode::kBadData);
-    EXPECT_NE(index.status().message().find("row 143, column 2"), std::string::npos)
-        << index.status().message();
+    ASSERT_TRUE(index.ok()) << index.status().message();
+    const float query[] = {0, 0, 0};
+    for (int time = 0; time < 2; ++time) {
+      Neighbors found;
+      const Status status = (*index)->Search(MatrixView(query, 1, 3), {}, &found);
+      EXPECT_EQ(status.code(), ErrorCode::kBadData);
+      EXPECT_NE(status.message().find("row 143, column 2"), std::string::npos) << status.message();
+    }
   }
 }
 

@@ -23,6 +23,7 @@ class KeyStore {
   int64_t rows() const { return starts_.back(); }
   int64_t visible_rows() const { return rows() - static_cast<int64_t>(hidden_.size()); }
   bool hidden(int64_t row) const;
+  const std::vector<KeyBlock>& blocks() const { return blocks_; }  // rows in order
 
   // Rows [begin, begin + count) as float32, row-major without padding: in place where they lie so
   // in one block, or decoded into `scratch` (count * dim floats).

@@ -1,0 +1,126 @@
+#include "search/key_codes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/number_codec.h"
+#include "kernels/squared_distance.h"
+#include "search/error_bound.h"
+#include "support/check.h"
+#include "support/parallel.h"
+
+namespace resmem {
+namespace {
+
+constexpr int64_t kFewestValues = int64_t{1} << 13;  // fewer stay in the first cache as floats
+constexpr int64_t kFewestDim = 32;                   // else a row's 12 bytes of its own weigh
+constexpr int64_t kMostBytes = int64_t{1} << 30;     // of codes that are made
+
+bool IsInt8(const KeyBlock& block) {
+  return block.type == KeyType::kInt8;
+}
+
+}  // namespace
+
+bool KeyCodes::Apply(const KeyStore& keys, const KeyGeometry& geometry) {
+  if (keys.dim() < kFewestDim || LargestQueryCode(keys.dim()) == 0) return false;
+  if (keys.rows() < kFewestValues / keys.dim()) return false;
+  const auto& blocks = keys.blocks();
+  if (std::any_of(blocks.begin(), blocks.end(), IsInt8)) {
+    if (!std::all_of(blocks.begin(), blocks.end(), IsInt8)) return false;
+  } else if (keys.rows() > kMostBytes / keys.dim()) {
+    return false;
+  }
+  const std::vector<float> zero(static_cast<size_t>(keys.dim()));
+  const double center = SquaredDistance(geometry.center.data(), zero.data(), keys.dim());
+  return std::max(geometry.largest_norm, std::sqrt(center)) <= CodeBound::kLargestNorm;
+}
+
+KeyCodes KeyCodes::Make(const KeyStore& keys, const KeyGeometry& geometry) {
+  RESMEM_DCHECK(Apply(keys, geometry));
+  KeyCodes codes;
+  codes.dim_ = keys.dim();
+  codes.scales_.resize(static_cast<size_t>(keys.rows()));
+  codes.norms_.resize(codes.scales_.size());
+  codes.errors_.resize(codes.scales_.size());
+  if (IsInt8(keys.blocks().front())) {
+    codes.origin_.resize(static_cast<size_t>(keys.dim()));
+    int64_t begin = 0;
+    for (const KeyBlock& block : keys.blocks()) {
+      if (block.rows == 0) continue;
+      codes.runs_.push_back({static_cast<const int8_t*>(block.data), begin});
+      std::copy_n(block.scales, block.rows, codes.scales_.begin() + begin);
+      begin += block.rows;
+    }
+  } else {
+    codes.origin_ = geometry.center;
+    codes.made_.resize(static_cast<size_t>(keys.rows() * keys.dim()));
+    codes.runs_.push_back({codes.made_.data(), 0});
+  }
+  codes.runs_.push_back({nullptr, keys.rows()});
+  ParallelFor(0, keys.rows(), keys.RowsPerPiece(),
+              [&](int64_t begin, int64_t end, int) { codes.Encode(keys, begin, end - begin); });
+  return codes;
+}
+
+void KeyCodes::Encode(const KeyStore& keys, int64_t begin, int64_t count) {
+  const size_t dim = static_cast<size_t>(dim_);
+  std::vector<float> scratch(static_cast<size_t>(count) * dim), shifted(dim), decoded(dim);
+  const std::vector<float> zero(dim);
+  const float* key = keys.Rows(begin, count, scratch.data());
+  for (int64_t row = begin; row < begin + count; ++row, key += dim_) {
+    if (keys.hidden(row)) {
+      scales_[row] = 0;
+      norms_[row] = std::numeric_limits<float>::infinity();
+      continue;
+    }
+    for (size_t i = 0; i < dim; ++i) shifted[i] = key[i] - origin_[i];
+    if (!made_.empty()) {
+      scales_[row] = QuantizeInt8(shifted.data(), dim_, made_.data() + row * dim_);
+    }
+    Int8ToFloat(Rows(row, 1).coded.codes, dim_, scales_[row], decoded.data());
+    const double squared = SquaredDistance(decoded.data(), zero.data(), dim_);
+    const double error = std::sqrt(SquaredDistance(shifted.data(), decoded.data(), dim_));
+    norms_[row] = CodeBound::NormBelow(squared);
+    errors_[row] = CodeBound::ErrorAbove(error, std::sqrt(squared));
+  }
+}
+
+KeyCodes::Piece KeyCodes::Rows(int64_t begin, int64_t count) const {
+  const auto next =
+      std::upper_bound(runs_.begin(), runs_.end(), begin,
+                       [](int64_t row, const Run& candidate) { return row < candidate.begin; });
+  const Run& run = *(next - 1);
+  return {{run.codes + (begin - run.begin) * dim_, scales_.data() + begin, norms_.data() + begin,
+           errors_.data() + begin},
+          std::min(count, next->begin - begin)};
+}
+
+QueryCode::QueryCode(const float* query, const std::vector<float>& origin) : codes_(origin.size()) {
+  const int64_t dim = static_cast<int64_t>(origin.size());
+  const double squared = SquaredDistance(query, origin.data(), dim);
+  bounded_ = squared <= CodeBound::kLargestNorm * CodeBound::kLargestNorm;
+  if (!bounded_) return;
+  std::vector<float> shifted(origin.size()), decoded(origin.size());
+  const std::vector<float> zero(origin.size());
+  float largest = 0;
+  for (size_t i = 0; i < origin.size(); ++i) {
+    shifted[i] = query[i] - origin[i];
+    largest = std::max(largest, std::abs(shifted[i]));
+  }
+  const float largest_code = static_cast<float>(LargestQueryCode(dim));
+  scale_ = largest / largest_code;
+  if (scale_ < std::numeric_limits<float>::min()) scale_ = 0;
+  for (size_t i = 0; i < origin.size() && scale_ > 0; ++i) {
+    const float code = std::nearbyint(shifted[i] / scale_);
+    codes_[i] = static_cast<int16_t>(std::clamp(code, -largest_code, largest_code));
+    decoded[i] = scale_ * static_cast<float>(codes_[i]);
+  }
+  const double norm = SquaredDistance(decoded.data(), zero.data(), dim);
+  norm_ = CodeBound::NormBelow(norm);
+  error_ = CodeBound::ErrorAbove(std::sqrt(SquaredDistance(shifted.data(), decoded.data(), dim)),
+                                 std::sqrt(norm));
+}
+
+}  // namespace resmem

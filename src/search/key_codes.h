@@ -1,0 +1,68 @@
+// 8-bit codes of the keys, for a first pass that reads a quarter of their bytes.  Key - origin is
+// near scale * code, and each row's distance from that is known.  Immutable once made.
+#ifndef RESMEM_SEARCH_KEY_CODES_H_
+#define RESMEM_SEARCH_KEY_CODES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/scan_codes.h"
+#include "search/key_geometry.h"
+#include "search/key_store.h"
+
+namespace resmem {
+
+class KeyCodes {
+ public:
+  // Whether codes are worth making, and the bound on their error holds.
+  static bool Apply(const KeyStore& keys, const KeyGeometry& geometry);
+
+  // Requires Apply().  Reads every key once.
+  static KeyCodes Make(const KeyStore& keys, const KeyGeometry& geometry);
+
+  // The point that codes are relative to: the center; zero where int8 keys are their own codes.
+  const std::vector<float>& origin() const { return origin_; }
+
+  // Rows [begin, begin + rows) with rows <= count: as many as lie together, at least one.
+  struct Piece {
+    CodedRows coded;
+    int64_t rows;
+  };
+  Piece Rows(int64_t begin, int64_t count) const;
+
+ private:
+  // Rows from `begin` to the next run's, one after another: a block of int8 keys, or all rows.
+  struct Run {
+    const int8_t* codes;
+    int64_t begin;
+  };
+
+  KeyCodes() = default;
+  void Encode(const KeyStore& keys, int64_t begin, int64_t count);
+
+  int64_t dim_ = 0;
+  std::vector<float> origin_;
+  std::vector<int8_t> made_;  // empty where the keys are int8
+  std::vector<Run> runs_;     // ascending; the last one is empty and begins at the number of rows
+  std::vector<float> scales_, norms_, errors_;
+};
+
+// A query in the same form, with more bits: its own error hardly counts.
+class QueryCode {
+ public:
+  QueryCode(const float* query, const std::vector<float>& origin);
+
+  // Whether the bound on the error of distances holds; nothing else may be asked otherwise.
+  bool bounded() const { return bounded_; }
+  CodedQuery coded() const { return {codes_.data(), norm_, 2 * scale_}; }
+  float error() const { return error_; }  // as CodeBound wants it
+
+ private:
+  bool bounded_ = false;
+  std::vector<int16_t> codes_;
+  float scale_ = 0, norm_ = 0, error_ = 0;
+};
+
+}  // namespace resmem
+
+#endif  // RESMEM_SEARCH_KEY_CODES_H_
