@@ -1,6 +1,7 @@
 #include "kernels/scan_codes.h"
 
 #include <algorithm>
+#include <bit>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/scan_codes.cc"
@@ -14,6 +15,7 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int64_t kRowsTogether = 4;
+constexpr int64_t kMaxLanes = HWY_MAX_BYTES / sizeof(float);
 constexpr int64_t kRowsPerRound = 64;  // their dot products wait in an array
 
 int32_t DotOfLast(const int16_t* query, const int8_t* codes, int64_t begin, int64_t dim) {
@@ -107,35 +109,37 @@ int64_t ScanCodes(const CodedQuery& query, const CodedRows& rows, int64_t count,
   const hn::Rebind<int32_t, decltype(d)> ints;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   int32_t dots[kRowsPerRound];
-  float values[kRowsPerRound];
+  float values[kMaxLanes];
   int64_t found = 0;
   for (int64_t begin = 0; begin < count; begin += kRowsPerRound) {
     const int64_t round = std::min(kRowsPerRound, count - begin);
     DotRows(query.codes, rows.codes + begin * dim, round, dim, dots);
-    const auto keep = [&](int64_t first, int64_t n) HWY_ATTR {
-      for (int64_t i = first; i < first + n; ++i) {
-        const float radius = reach + rows.errors[begin + i];
-        out[found] = {values[i], static_cast<int32_t>(begin + i)};
-        found += values[i] <= radius * radius ? 1 : 0;
-      }
-    };
+    const float* scales = rows.scales + begin;
+    const float* norms = rows.norms + begin;
+    const float* errors = rows.errors + begin;
     int64_t i = 0;
     for (; i + lanes <= round; i += lanes) {
       const auto dot = hn::ConvertTo(d, hn::LoadU(ints, dots + i));
-      const auto product = hn::Mul(hn::Mul(dot, hn::LoadU(d, rows.scales + begin + i)),
-                                   hn::Set(d, query.double_scale));
-      const auto norms = hn::Add(hn::Set(d, query.norm), hn::LoadU(d, rows.norms + begin + i));
-      const auto value = hn::Sub(norms, product);
-      const auto radius = hn::Add(hn::Set(d, reach), hn::LoadU(d, rows.errors + begin + i));
-      if (hn::AllFalse(d, hn::Le(value, hn::Mul(radius, radius)))) continue;
-      hn::StoreU(value, d, values + i);
-      keep(i, lanes);
+      const auto product =
+          hn::Mul(hn::Mul(dot, hn::LoadU(d, scales + i)), hn::Set(d, query.double_scale));
+      const auto value = hn::Sub(hn::Add(hn::Set(d, query.norm), hn::LoadU(d, norms + i)), product);
+      const auto radius = hn::Add(hn::Set(d, reach), hn::LoadU(d, errors + i));
+      const auto below = hn::Le(value, hn::Mul(radius, radius));
+      if (HWY_LIKELY(hn::AllFalse(d, below))) continue;
+      uint64_t bits = 0;
+      hn::StoreMaskBits(d, below, reinterpret_cast<uint8_t*>(&bits));
+      hn::StoreU(value, d, values);
+      for (; bits != 0; bits &= bits - 1) {
+        const int lane = std::countr_zero(bits);
+        out[found++] = {values[lane], static_cast<int32_t>(begin + i + lane)};
+      }
     }
     for (; i < round; ++i) {
-      const float product =
-          static_cast<float>(dots[i]) * rows.scales[begin + i] * query.double_scale;
-      values[i] = query.norm + rows.norms[begin + i] - product;
-      keep(i, 1);
+      const float product = static_cast<float>(dots[i]) * scales[i] * query.double_scale;
+      const float value = query.norm + norms[i] - product;
+      const float radius = reach + errors[i];
+      out[found] = {value, static_cast<int32_t>(begin + i)};
+      found += value <= radius * radius ? 1 : 0;
     }
   }
   return found;

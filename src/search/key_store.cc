@@ -59,6 +59,10 @@ void Decode(const KeyBlock& block, int64_t begin, int64_t count, int64_t dim, fl
   }
 }
 
+int64_t BytesPerValue(KeyType type) {
+  return type == KeyType::kFloat32 ? 4 : type == KeyType::kFloat16 ? 2 : 1;
+}
+
 }  // namespace
 
 Result<KeyStore> KeyStore::Make(int64_t dim, std::vector<KeyBlock> blocks,
@@ -92,10 +96,23 @@ bool KeyStore::hidden(int64_t row) const {
   return std::binary_search(hidden_.begin(), hidden_.end(), row);
 }
 
+size_t KeyStore::BlockOf(int64_t row) const {
+  const auto next = std::upper_bound(starts_.begin(), starts_.end(), row);
+  return static_cast<size_t>(next - starts_.begin()) - 1;
+}
+
+void KeyStore::Prefetch(int64_t row) const {
+  const size_t number = BlockOf(row);
+  const KeyBlock& block = blocks_[number];
+  const int64_t bytes = dim_ * BytesPerValue(block.type);
+  const char* begin = static_cast<const char*>(block.data) + (row - starts_[number]) * bytes;
+  // The processor follows a longer row by itself.
+  for (int64_t i = 0; i < std::min<int64_t>(bytes, 512); i += 64) __builtin_prefetch(begin + i);
+}
+
 const float* KeyStore::Rows(int64_t begin, int64_t count, float* scratch) const {
   RESMEM_DCHECK(begin >= 0 && count > 0 && begin + count <= rows());
-  auto next = std::upper_bound(starts_.begin(), starts_.end(), begin);
-  size_t number = static_cast<size_t>(next - starts_.begin()) - 1;
+  size_t number = BlockOf(begin);
   if (blocks_[number].type == KeyType::kFloat32 && begin + count <= starts_[number + 1]) {
     return static_cast<const float*>(blocks_[number].data) + (begin - starts_[number]) * dim_;
   }

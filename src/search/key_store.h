@@ -4,6 +4,7 @@
 #define RESMEM_SEARCH_KEY_STORE_H_
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -29,11 +30,15 @@ class KeyStore {
   // in one block, or decoded into `scratch` (count * dim floats).
   const float* Rows(int64_t begin, int64_t count, float* scratch) const;
 
+  // Asks the processor to bring a row's bytes near, without waiting.
+  void Prefetch(int64_t row) const;
+
   // A number of rows that, decoded, fits well into a core's second cache.
   int64_t RowsPerPiece() const { return std::clamp<int64_t>((1 << 16) / dim_, 1, 1024); }
 
  private:
   KeyStore() = default;
+  size_t BlockOf(int64_t row) const;
 
   int64_t dim_ = 0;
   std::vector<KeyBlock> blocks_;

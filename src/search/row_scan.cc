@@ -86,9 +86,14 @@ void MeasureEveryRow(const KeyStore& keys, std::span<const Question> questions, 
 std::vector<MeasuredRow> MeasureCandidates(const KeyStore& keys, const float* query,
                                            const CandidateList& candidates, int64_t k,
                                            float* scratch) {
+  // The rows lie anywhere in memory: some are on their way while one is measured.
+  constexpr size_t kAhead = 12;
+  const std::span<const int64_t> rows = candidates.rows();
+  for (size_t i = 0; i < std::min(kAhead, rows.size()); ++i) keys.Prefetch(rows[i]);
   NearestList nearest(k);
-  for (const int64_t row : candidates.rows()) {
-    nearest.Offer({SquaredDistance(query, keys.Rows(row, 1, scratch), keys.dim()), row});
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (i + kAhead < rows.size()) keys.Prefetch(rows[i + kAhead]);
+    nearest.Offer({SquaredDistance(query, keys.Rows(rows[i], 1, scratch), keys.dim()), rows[i]});
   }
   return nearest.Take();
 }
