@@ -145,5 +145,40 @@ TEST(CodeBound, DecidingDistanceIsWithinTheBounds) {
   EXPECT_GT(tightest, 0.05);  // a bound far too wide would find too many candidates
 }
 
+// The worst that can happen: the query lies exactly where the code's error points, or opposite.
+TEST(CodeBound, HoldsWhereTheErrorOfTheCodePointsAtTheQuery) {
+  constexpr int64_t kRows = 300, kDim = 64;
+  const Vectors v = Hard(kDim, kRows, 1, 1);
+  const StoredKeys stored(v.keys, kDim, KeyType::kFloat32);
+  const KeyStore keys = *KeyStore::Make(kDim, {stored.block()}, {});
+  const KeyCodes codes = KeyCodes::Make(keys, *KeyGeometry::Compute(keys));
+  double tightest = 0;
+  for (int64_t row = 0; row < kRows; ++row) {
+    const CodedRows coded = codes.Rows(row, 1).coded;
+    for (const float times : {-100.0f, -3.0f, 0.0f, 3.0f, 100.0f}) {
+      const float* key = &v.keys[row * kDim];
+      std::vector<float> asked(key, key + kDim);
+      for (int64_t i = 0; i < kDim; ++i) {
+        asked[i] += times * (key[i] - codes.origin()[i] -
+                             coded.scales[0] * static_cast<float>(coded.codes[i]));
+      }
+      const double decides = std::sqrt(SquaredDistance(asked.data(), key, kDim));
+      const QueryCode query(asked.data(), codes.origin());
+      const CodeBound bound(query.coded().norm, query.error());
+      AtEverySimdLevel([&] {
+        RowBelow found;
+        ASSERT_EQ(ScanCodes(query.coded(), coded, 1, kDim, bound.Reach(1e30f), &found), 1);
+        const double lower = bound.Lower(found.value, coded.errors[0]);
+        const double upper = bound.Upper(found.value, coded.norms[0], coded.errors[0]);
+        ASSERT_LE(lower, decides) << "row " << row << " times " << times;
+        ASSERT_GE(upper, decides) << "row " << row << " times " << times;
+        const double middle = (lower + upper) / 2;
+        tightest = std::max(tightest, std::abs(decides - middle) / (upper - middle));
+      });
+    }
+  }
+  EXPECT_GT(tightest, 0.9);
+}
+
 }  // namespace
 }  // namespace resmem
