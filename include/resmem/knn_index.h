@@ -55,19 +55,20 @@ struct SearchOptions {
   Progress* progress = nullptr;
 };
 
-// Immutable once built: const methods need no lock on any number of threads.
+// Immutable to its users: const methods need no lock on any number of threads.
 class KnnIndex {
  public:
   virtual ~KnnIndex() = default;
   virtual int64_t rows() const = 0;
   virtual int64_t dim() const = 0;
-  // Errors: kInvalidArgument (k, exclude), kBadData (another dim, a value that is not finite).
+  // Errors: kInvalidArgument (k, exclude), kBadData (another dim; a value of a query or of a key
+  // that is not finite).
   virtual Status Search(MatrixView queries, const SearchOptions& options, Neighbors* out) const = 0;
 };
 
 // Scans every key.  Rows are numbered through the blocks in order; those in `hidden`
 // (sorted, without repetition) are never found but keep their numbers.  The blocks'
-// memory must outlive the index.
+// memory must outlive the index.  No key is read before the first search.
 Result<std::unique_ptr<KnnIndex>> MakeExactIndex(int64_t dim, std::vector<KeyBlock> blocks,
                                                  std::vector<int64_t> hidden = {});
 
