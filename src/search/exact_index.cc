@@ -2,6 +2,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <span>
 #include <utility>
@@ -50,7 +51,12 @@ class IndexedKeys {
       return nullptr;
     }
     std::call_once(codes_once_, [this] {
-      if (KeyCodes::Apply(store_, **geometry_)) codes_.emplace(KeyCodes::Make(store_, **geometry_));
+      try {
+        const KeyGeometry& geometry = **geometry_;
+        if (KeyCodes::Apply(store_, geometry)) codes_.emplace(KeyCodes::Make(store_, geometry));
+      } catch (const std::bad_alloc&) {
+        // No room for codes: the keys themselves are read.
+      }
     });
     return codes_ ? &*codes_ : nullptr;
   }
