@@ -36,6 +36,11 @@ class CandidateList {
   bool overflowed() const { return overflowed_; }
   void GiveUp();
 
+  // Makes bound() as low as the candidates so far allow.
+  void TightenEarly() {
+    if (!overflowed_ && size_ >= k_) Tighten();
+  }
+
   // Call once, after the last row.  True where the k nearest are certainly among rows() and
   // bound() < `largest`.
   bool Decide(float largest);

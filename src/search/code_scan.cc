@@ -14,6 +14,11 @@ namespace {
 // The bound is looked up again after so many rows.
 constexpr int64_t kRowsPerCall = 128;
 
+// A first bound comes from one row in so many, in groups that lie together: without it the first
+// rows of every thread would all be candidates for a while.
+constexpr int64_t kSampledShare = 100;
+constexpr int64_t kSampledTogether = 16;
+
 // The lowest bound that any thread has found.
 class SharedBound {
  public:
@@ -55,6 +60,30 @@ void ScanPiece(const CodedQuestion& asked, const CodedRows& rows, int64_t first_
   }
 }
 
+// Of the rows [begin, end).
+void Scan(const CodedQuestion& asked, const KeyCodes& codes, int64_t begin, int64_t end,
+          int64_t dim, SharedBound* shared, CandidateList* candidates) {
+  while (begin < end && !candidates->overflowed()) {
+    const KeyCodes::Piece piece = codes.Rows(begin, std::min(kRowsPerCall, end - begin));
+    candidates->LowerBound(shared->value());
+    ScanPiece(asked, piece.coded, begin, piece.rows, dim, candidates);
+    shared->Lower(candidates->bound());
+    begin += piece.rows;
+  }
+}
+
+// The sample's candidates are forgotten: the same rows are offered again later.
+void BoundFromSample(const CodedQuestion& asked, const KeyCodes& codes, int64_t rows, int64_t dim,
+                     int64_t k, SharedBound* shared) {
+  if (rows / kSampledShare < 2 * k) return;
+  CandidateList sampled(k);
+  for (int64_t begin = 0; begin < rows; begin += kSampledTogether * kSampledShare) {
+    Scan(asked, codes, begin, std::min(rows, begin + kSampledTogether), dim, shared, &sampled);
+  }
+  sampled.TightenEarly();
+  shared->Lower(sampled.bound());
+}
+
 }  // namespace
 
 void FindCandidatesByCodes(const KeyStore& keys, const KeyCodes& codes,
@@ -68,22 +97,19 @@ void FindCandidatesByCodes(const KeyStore& keys, const KeyCodes& codes,
   asked.reserve(questions.size());
   for (size_t q = 0; q < questions.size(); ++q) {
     asked.emplace_back(questions[q], codes);
-    if (asked[q].code.bounded()) continue;
-    for (auto& of_worker : lists) of_worker[q].GiveUp();
+    if (asked[q].code.bounded()) {
+      BoundFromSample(asked[q], codes, keys.rows(), keys.dim(), k, &shared[q]);
+    } else {
+      for (auto& of_worker : lists) of_worker[q].GiveUp();
+    }
   }
-  ParallelFor(
-      threads, keys.rows(), keys.RowsPerPiece(), [&](int64_t begin, int64_t end, int worker) {
-        for (size_t q = 0; q < asked.size(); ++q) {
-          CandidateList& candidates = lists[static_cast<size_t>(worker)][q];
-          candidates.LowerBound(shared[q].value());
-          for (int64_t row = begin; row < end && !candidates.overflowed();) {
-            const KeyCodes::Piece piece = codes.Rows(row, std::min(kRowsPerCall, end - row));
-            ScanPiece(asked[q], piece.coded, row, piece.rows, keys.dim(), &candidates);
-            row += piece.rows;
-          }
-          shared[q].Lower(candidates.bound());
-        }
-      });
+  ParallelFor(threads, keys.rows(), keys.RowsPerPiece(),
+              [&](int64_t begin, int64_t end, int worker) {
+                for (size_t q = 0; q < asked.size(); ++q) {
+                  Scan(asked[q], codes, begin, end, keys.dim(), &shared[q],
+                       &lists[static_cast<size_t>(worker)][q]);
+                }
+              });
   for (size_t worker = 1; worker < workers; ++worker) {
     for (size_t q = 0; q < asked.size(); ++q) lists[0][q].OfferAll(lists[worker][q]);
   }
