@@ -142,6 +142,25 @@ TEST(ExactIndex, AnswersManyQuestionsAskedAloneWithoutOneMismatch) {
   EXPECT_EQ(mismatches, 0);
 }
 
+TEST(ExactIndex, RowsThatComeNearerAndNearerAreFoundAsInAnyOrder) {
+  for (const bool nearer : {false, true}) {
+    Random random(47);
+    Case c;
+    c.dim = 32;
+    c.k = nearer ? 3 : 20;
+    constexpr int64_t kRows = 4000;  // enough for a first bound from a sample
+    c.keys = NormalFloats(kRows * c.dim, 0, 1, &random);
+    for (int64_t i = 0; i < kRows * c.dim; ++i) {
+      const int64_t row = i / c.dim;
+      c.keys[i] *= static_cast<float>(nearer ? kRows - row : row) / 1000;
+    }
+    c.queries = NormalFloats(64 * c.dim, 0, 0.01, &random);
+    for (int64_t row = 0; row < kRows; row += 3) c.hidden.push_back(row);
+    for (int64_t q = 0; q < 64; ++q) c.exclude.push_back(nearer ? kRows - 1 - q : q);
+    ExpectReferenceAnswer(c);
+  }
+}
+
 TEST(ExactIndex, ThreadsThatAskAtOnceAreAnsweredRight) {
   Random random(43);
   constexpr int64_t kDim = 40, kRows = 500, kQueries = 40;
