@@ -28,7 +28,8 @@ constexpr int64_t kMostInTile = 512;               // queries that share a packe
 constexpr int64_t kMostTogether = 32;              // queries that share one pass over the rows
 constexpr int64_t kMostListed = int64_t{1} << 22;  // entries in all lists of a thread
 
-// Making codes costs about as much as answering so many queries without them saves.
+// So that a single question does not pay for codes: making them takes as long as a dozen queries
+// without them, roughly.
 constexpr int64_t kQueriesBeforeCodes = 8;
 
 // The keys, and what is derived from them when it is first needed: opening an index reads no key.
