@@ -62,8 +62,8 @@ struct NetworkName {
 };
 Result<NetworkName> ParseNetworkName(const std::string& name);
 
-// "paper": the recipe of the paper's section on images.  "short": the same accuracy in about a
-// tenth of the epochs.  kInvalidArgument for another name.
+// "paper": the recipe of the paper's section on images.  "short": a single cycle of a tenth of the
+// epochs, meant to reach the same accuracy.  kInvalidArgument for another name.
 Status ApplyPreset(const std::string& name, TrainRecipe* recipe);
 std::span<const char* const> PresetNames();
 
