@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "kernels/amx.h"
 #include "resmem/knn_index.h"
 #include "support/check.h"
 
@@ -18,27 +19,44 @@ std::string LevelName(int64_t target) {
   return name;
 }
 
-// 0 where no such level was compiled or the machine lacks it.
-int64_t TargetNamed(const std::string& name) {
+struct Level {
+  std::string name;
+  int64_t target;  // of Highway
+  bool amx = false;
+};
+
+// The first is the best.
+std::vector<Level> Levels() {
+  std::vector<Level> levels;
   for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    if (LevelName(target) == name) return target;
+    const std::string name = LevelName(target);
+    // What Highway has no operations for: all else runs as with AVX-512.
+    if (name == "avx512" && AmxAvailable()) levels.push_back({"amx", target, true});
+    levels.push_back({name, target});
   }
-  return 0;
+  return levels;
 }
 
 struct Choice {
-  int64_t target;
+  Level level;
   hwy::ChosenTarget table;  // the same choice as Highway's tables want it
 
   Choice() {
-    const char* wanted = std::getenv("RESMEM_SIMD");
-    const int64_t named = wanted == nullptr ? 0 : TargetNamed(wanted);
-    // The first is the best.
-    Set(named != 0 ? named : hwy::SupportedAndGeneratedTargets().front());
+    Set(Levels().front());
+    if (const char* wanted = std::getenv("RESMEM_SIMD")) SetNamed(wanted);
   }
-  void Set(int64_t new_target) {
-    target = new_target;
-    table.Update(new_target);
+  void Set(const Level& chosen) {
+    level = chosen;
+    table.Update(chosen.target);
+  }
+  // False, and nothing changed, where no such level was compiled or the machine lacks it.
+  bool SetNamed(const std::string& name) {
+    for (const Level& candidate : Levels()) {
+      if (candidate.name != name) continue;
+      Set(candidate);
+      return true;
+    }
+    return false;
   }
 };
 
@@ -53,24 +71,25 @@ const hwy::ChosenTarget& ActiveSimd() {
   return TheChoice().table;
 }
 
-ScopedSimdLevel::ScopedSimdLevel(const std::string& name) : previous_(TheChoice().target) {
-  const int64_t target = TargetNamed(name);
-  RESMEM_DCHECK(target != 0);
-  TheChoice().Set(target);
+bool AmxActive() {
+  return TheChoice().level.amx;
+}
+
+ScopedSimdLevel::ScopedSimdLevel(const std::string& name) : previous_(TheChoice().level.name) {
+  [[maybe_unused]] const bool known = TheChoice().SetNamed(name);
+  RESMEM_DCHECK(known);
 }
 ScopedSimdLevel::~ScopedSimdLevel() {
-  TheChoice().Set(previous_);
+  TheChoice().SetNamed(previous_);
 }
 
 std::string SimdName() {
-  return LevelName(TheChoice().target);
+  return TheChoice().level.name;
 }
 
 std::vector<std::string> SimdNamesAvailable() {
   std::vector<std::string> names;
-  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
-    names.push_back(LevelName(target));
-  }
+  for (const Level& level : Levels()) names.push_back(level.name);
   return names;
 }
 

@@ -26,7 +26,7 @@ class ScopedSimdLevel {
   ScopedSimdLevel& operator=(const ScopedSimdLevel&) = delete;
 
  private:
-  int64_t previous_;
+  std::string previous_;
 };
 
 }  // namespace resmem
