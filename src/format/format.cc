@@ -14,6 +14,8 @@ const char* FileKindName(FileKind kind) {
       return "base model";
     case FileKind::kCheckpoint:
       return "checkpoint";
+    case FileKind::kTokenSet:
+      return "token set";
   }
   return "unknown";
 }

@@ -18,6 +18,7 @@ enum class FileKind : uint32_t {
   kDeletions = 3,
   kBaseModel = 4,
   kCheckpoint = 5,
+  kTokenSet = 6,
 };
 const char* FileKindName(FileKind kind);
 
