@@ -233,6 +233,10 @@ Result<ExitCode> Embed::Run(Console& console) {
   RESMEM_RETURN_IF_ERROR(
       CheckOutputPaths(written, {model_path_, FilePart(data_), FilePart(labels_path_)}));
   RESMEM_ASSIGN_OR_RETURN(const OnnxModel model, OnnxModel::Open(model_path_, runtime_));
+  if (model.manifest().takes_tokens()) {
+    return Status(ErrorCode::kMismatch,
+                  model_path_ + ": a language model; its tokens go through resmem lm memorize");
+  }
   rows_.dim = model.manifest().dim;
   rows_.outputs = model.manifest().classes;
   rows_.made_from = {FingerprintText(model.fingerprint())};

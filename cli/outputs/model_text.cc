@@ -13,6 +13,7 @@ std::string ListText(const std::vector<float>& values) {
 }
 
 std::string InputText(const ModelManifest& manifest) {
+  if (manifest.takes_tokens()) return "windows of up to " + Counted(manifest.context, "token");
   if (!manifest.takes_pictures()) return "rows of " + Counted(manifest.columns, "number");
   const std::string size = Count(manifest.height) + " x " + Count(manifest.width);
   return size + " pictures of " + Counted(manifest.channels, "channel") +

@@ -3,6 +3,8 @@
 //   model.onnx   self-contained (no external data), whose outputs hold
 //                  embedding   rows x dim       the key of each row (rows x dim x 1 x 1 will do)
 //                  logits      rows x classes
+//                of a language model: windows x positions x dim and x classes, and the input is
+//                int64 token ids, windows x positions
 //   model.json   the manifest: what goes in, what comes out, docs/models.md
 //
 // The graph is run by ONNX Runtime, a shared library that is loaded when the first model is
@@ -11,6 +13,7 @@
 #define RESMEM_ONNX_MODEL_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -23,12 +26,14 @@
 
 namespace resmem {
 
-// How to feed a model and read its answer.  A row of the input is either a picture or a line of
-// a table: of channels, height and width on one side and columns on the other, one is zero.
+// How to feed a model and read its answer.  A row of the input is a picture (channels, height and
+// width), a line of a table (columns) or a window of tokens (context): the others are zero.
 struct ModelManifest {
   std::string input;  // name of the graph's input
   int64_t channels = 0, height = 0, width = 0;
   int64_t columns = 0;
+  int64_t context = 0;    // tokens: the longest window; ids are below `classes`
+  std::string tokenizer;  // tokens: the fingerprint of what made them; empty where it is unknown
   // Pictures: a channel's value is (pixel / 255 - mean) / deviation, one entry a channel.  A table
   // is fed as it is: both are empty.
   std::vector<float> mean, deviation;
@@ -41,7 +46,12 @@ struct ModelManifest {
   std::string network;                   // free text: "resnet8"
 
   bool takes_pictures() const { return channels > 0; }
-  int64_t input_values() const { return takes_pictures() ? channels * height * width : columns; }
+  bool takes_tokens() const { return context > 0; }
+  // The most numbers that a row has.
+  int64_t input_values() const {
+    if (takes_tokens()) return context;
+    return takes_pictures() ? channels * height * width : columns;
+  }
 };
 // kInvalidArgument, with the field, where a manifest contradicts itself.
 Status CheckManifest(const ModelManifest& manifest);
@@ -135,6 +145,17 @@ class OnnxModel {
   // Rows of manifest().input_values() floats as the graph takes them: lines of a table, or
   // pictures as channels x height x width, normalised.
   Status RunFloats(MatrixView inputs, std::span<float> keys, std::span<float> logits) const;
+
+  // What came out for one window: positions x dim and positions x classes.  Called on the thread
+  // that ran the window, several at once and in any order; the arrays are gone when it returns.
+  using TokenAnswer = std::function<Status(int64_t window, std::span<const float> keys,
+                                           std::span<const float> logits)>;
+  // Windows of 1 to context token ids.  Each is run on its own, so its answer does not depend on
+  // the others; the answers of as many windows as there are threads are in memory at once.  An
+  // error, also one of `answer`, is that of the first window that failed; those after it may be
+  // left out.
+  Status RunTokens(std::span<const std::span<const int32_t>> windows,
+                   const TokenAnswer& answer) const;
 
  private:
   struct Impl;

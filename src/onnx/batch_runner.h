@@ -34,6 +34,9 @@ class BatchRunner {
   // Sizes are checked by the caller; keys or logits may be empty.
   Status Run(int64_t count, const Fill& fill, std::span<float> keys, std::span<float> logits) const;
 
+  const Session& session() const { return session_; }
+  int threads() const { return threads_; }
+
  private:
   struct Wanted {
     std::string name;

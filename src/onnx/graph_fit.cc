@@ -23,11 +23,11 @@ const OnnxTensor* Find(const std::vector<OnnxTensor>& tensors, const std::string
 
 }  // namespace
 
-Result<std::vector<int64_t>> InputSides(const OnnxTensor& input) {
-  if (input.type != "float32") {
+Result<std::vector<int64_t>> InputSides(const OnnxTensor& input, const char* type) {
+  if (input.type != type) {
     return Status(ErrorCode::kUnsupported, Text("input ", input.name, " takes ",
                                                 input.type.empty() ? "no tensor" : input.type,
-                                                "; export the model with a float32 input"));
+                                                "; export the model with a ", type, " input"));
   }
   if (input.shape.empty()) {
     return Status(ErrorCode::kUnsupported, Text("the graph does not say which shape its input ",
@@ -50,10 +50,14 @@ Result<int64_t> CheckFit(const GraphIndex& index, const ModelManifest& manifest)
     return Status(ErrorCode::kUnsupported,
                   Text("the graph has ", inputs.size(), " inputs; only one is fed"));
   }
-  RESMEM_ASSIGN_OR_RETURN(const std::vector<int64_t> sides, InputSides(*input));
+  RESMEM_ASSIGN_OR_RETURN(const std::vector<int64_t> sides,
+                          InputSides(*input, manifest.takes_tokens() ? "int64" : "float32"));
   const std::vector<int64_t> needed = InputShape(manifest, 1);
   bool fits = sides.size() == needed.size();
-  for (size_t i = 1; fits && i < sides.size(); ++i) fits = sides[i] == -1 || sides[i] == needed[i];
+  for (size_t i = 1; fits && i < sides.size(); ++i) {
+    // Windows of tokens are of any length: that side must be open.
+    fits = sides[i] == -1 || (sides[i] == needed[i] && !manifest.takes_tokens());
+  }
   if (!fits) {
     return Mismatch(
         Text("the graph's input ", manifest.input, " has not the shape of the manifest's"));

@@ -12,8 +12,8 @@
 namespace resmem {
 
 // The sides of an input as the graph gives them, -1 where it leaves one open.  kUnsupported where
-// the tensor is not float32 or its shape is unknown.
-Result<std::vector<int64_t>> InputSides(const OnnxTensor& input);
+// the tensor is not of `type` or its shape is unknown.
+Result<std::vector<int64_t>> InputSides(const OnnxTensor& input, const char* type);
 
 // kMismatch where the manifest speaks of another graph.  Gives the number of rows that the graph
 // takes at once, 0 for any.

@@ -31,6 +31,9 @@ Json Decimals(const std::vector<float>& values) {
 }
 
 Json InputJson(const ModelManifest& m) {
+  if (m.takes_tokens()) {
+    return {{"name", m.input}, {"context", m.context}, {"tokenizer", m.tokenizer}};
+  }
   if (!m.takes_pictures()) return {{"name", m.input}, {"columns", m.columns}};
   return {{"name", m.input},   {"channels", m.channels},   {"height", m.height},
           {"width", m.width},  {"mean", Decimals(m.mean)}, {"std", Decimals(m.deviation)},
@@ -77,13 +80,19 @@ Status CheckNormalisation(const ModelManifest& m) {
 
 Status CheckInput(const ModelManifest& m) {
   RESMEM_RETURN_IF_ERROR(CheckName("the input's name", m.input));
+  if (!m.takes_tokens() && !m.tokenizer.empty()) {
+    return Wrong("a tokenizer belongs to a model of tokens, which has a context");
+  }
   if (!m.takes_pictures()) {
     if (m.channels != 0 || m.height != 0 || m.width != 0 || m.resize != 0 || !m.mean.empty() ||
         !m.deviation.empty()) {
-      return Wrong("a model of tables has columns, and neither sides nor a normalisation");
+      return Wrong("a model of tables or tokens has neither sides nor a normalisation");
     }
-    return CheckRange("columns", m.columns, 1, kMaxValues);
+    if (!m.takes_tokens()) return CheckRange("columns", m.columns, 1, kMaxValues);
+    RESMEM_RETURN_IF_ERROR(CheckRange("columns", m.columns, 0, 0));
+    return CheckRange("context", m.context, 1, kMaxSide);
   }
+  RESMEM_RETURN_IF_ERROR(CheckRange("context", m.context, 0, 0));
   RESMEM_RETURN_IF_ERROR(CheckRange("columns", m.columns, 0, 0));
   RESMEM_RETURN_IF_ERROR(CheckRange("channels", m.channels, 1, kMaxChannels));
   RESMEM_RETURN_IF_ERROR(CheckRange("height", m.height, 1, kMaxSide));
@@ -101,6 +110,11 @@ Status CheckInput(const ModelManifest& m) {
 Status ReadInput(const Json& object, ModelManifest* m) {
   Fields input(object, "input");
   input.Get("name", &m->input);
+  if (object.is_object() && object.contains("context")) {
+    input.Get("context", &m->context);
+    input.Get("tokenizer", &m->tokenizer);
+    return input.status();
+  }
   if (object.is_object() && object.contains("columns")) {
     input.Get("columns", &m->columns);
     return input.status();

@@ -12,6 +12,7 @@
 #include "onnx/manifest_json.h"
 #include "onnx/pixels.h"
 #include "onnx/tensor_data.h"
+#include "onnx/token_runner.h"
 #include "support/checked_math.h"
 #include "support/file_system.h"
 #include "support/guard.h"
@@ -97,7 +98,10 @@ Status OnnxModel::Run(std::span<const uint8_t> pixels, int64_t count, std::span<
                       std::span<float> logits) const try {
   if (!manifest().takes_pictures()) {
     return {ErrorCode::kInvalidArgument,
-            Text(impl_->path, ": takes rows of ", manifest().columns, " numbers, not pictures")};
+            Text(impl_->path, ": takes ",
+                 manifest().takes_tokens() ? std::string("tokens")
+                                           : Text("rows of ", manifest().columns, " numbers"),
+                 ", not pictures")};
   }
   const int64_t values = manifest().input_values();
   RESMEM_RETURN_IF_ERROR(CheckSize("pixels", pixels.size(), count, values, false));
@@ -111,6 +115,9 @@ Status OnnxModel::Run(std::span<const uint8_t> pixels, int64_t count, std::span<
 
 Status OnnxModel::RunFloats(MatrixView inputs, std::span<float> keys, std::span<float> logits) const
     try {
+  if (manifest().takes_tokens()) {
+    return {ErrorCode::kInvalidArgument, Text(impl_->path, ": takes tokens, not numbers")};
+  }
   if (inputs.columns != manifest().input_values()) {
     return {ErrorCode::kMismatch, Text(impl_->path, ": takes rows of ", manifest().input_values(),
                                        " numbers, these have ", inputs.columns)};
@@ -121,6 +128,18 @@ Status OnnxModel::RunFloats(MatrixView inputs, std::span<float> keys, std::span<
     }
   };
   return impl_->Run(inputs.rows, fill, keys, logits);
+} catch (...) {
+  return CaughtException("run a model");
+}
+
+Status OnnxModel::RunTokens(std::span<const std::span<const int32_t>> windows,
+                            const TokenAnswer& answer) const try {
+  if (!manifest().takes_tokens()) {
+    return {ErrorCode::kInvalidArgument, Text(impl_->path, ": is not a model of tokens")};
+  }
+  const Status status = RunTokenWindows(impl_->runner.session(), manifest(),
+                                        impl_->runner.threads(), windows, answer);
+  return status.ok() ? status : Status(status.code(), Text(impl_->path, ": ", status.message()));
 } catch (...) {
   return CaughtException("run a model");
 }

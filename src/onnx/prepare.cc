@@ -143,7 +143,8 @@ Status Choose(const onnx::GraphProto& graph, const PrepareOptions& options, Mode
   RESMEM_ASSIGN_OR_RETURN(m->embedding, ChooseTensor(index, "embedding", options.embedding,
                                                      candidates.empty() ? "" : candidates[0].name));
   RESMEM_ASSIGN_OR_RETURN(m->logits, ChooseTensor(index, "logits", options.logits, index.Logits()));
-  RESMEM_ASSIGN_OR_RETURN(const std::vector<int64_t> sides, InputSides(index.Describe(m->input)));
+  RESMEM_ASSIGN_OR_RETURN(const std::vector<int64_t> sides,
+                          InputSides(index.Describe(m->input), "float32"));
   *channels_last = ChannelsLast(sides);
   RESMEM_RETURN_IF_ERROR(DescribeInput(sides, options, m));
   m->class_names = options.class_names;

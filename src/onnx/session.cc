@@ -54,10 +54,22 @@ Result<std::vector<Session::Tensor>> Session::Run(const std::string& input_name,
                                                   std::span<float> input,
                                                   std::span<const int64_t> shape,
                                                   std::span<const std::string> output_names) const {
+  return RunBytes(input_name, std::as_writable_bytes(input), ort::kFloat, shape, output_names);
+}
+
+Result<std::vector<Session::Tensor>> Session::Run(const std::string& input_name,
+                                                  std::span<int64_t> input,
+                                                  std::span<const int64_t> shape,
+                                                  std::span<const std::string> output_names) const {
+  return RunBytes(input_name, std::as_writable_bytes(input), ort::kInt64, shape, output_names);
+}
+
+Result<std::vector<Session::Tensor>> Session::RunBytes(
+    const std::string& input_name, std::span<std::byte> input, int type,
+    std::span<const int64_t> shape, std::span<const std::string> output_names) const {
   Owned<ort::Value, ort::ReleaseValue> value(*runtime_);
   RESMEM_RETURN_IF_ERROR(runtime_->Try<ort::CreateTensorWithDataAsOrtValue>(
-      runtime_->cpu(), input.data(), input.size_bytes(), shape.data(), shape.size(), ort::kFloat,
-      value.out()));
+      runtime_->cpu(), input.data(), input.size(), shape.data(), shape.size(), type, value.out()));
   const char* input_names[] = {input_name.c_str()};
   const ort::Value* inputs[] = {value.get()};
   std::vector<const char*> names;

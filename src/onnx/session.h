@@ -37,8 +37,14 @@ class Session {
   Result<std::vector<Tensor>> Run(const std::string& input_name, std::span<float> input,
                                   std::span<const int64_t> shape,
                                   std::span<const std::string> output_names) const;
+  Result<std::vector<Tensor>> Run(const std::string& input_name, std::span<int64_t> input,
+                                  std::span<const int64_t> shape,
+                                  std::span<const std::string> output_names) const;
 
  private:
+  Result<std::vector<Tensor>> RunBytes(const std::string& input_name, std::span<std::byte> input,
+                                       int type, std::span<const int64_t> shape,
+                                       std::span<const std::string> output_names) const;
   explicit Session(const Runtime& runtime) : runtime_(&runtime), session_(runtime) {}
   Status Describe(const std::string& name, Tensor* tensor) const;
 

@@ -22,6 +22,8 @@ Json PreparedJson(const ModelManifest& manifest, const Fingerprint& fingerprint)
           {"height", manifest.height},
           {"width", manifest.width},
           {"columns", manifest.columns},
+          {"context", manifest.context},
+          {"tokenizer", manifest.tokenizer},
           {"mean", Numbers(manifest.mean)},
           {"std", Numbers(manifest.deviation)},
           {"resize", manifest.resize},
