@@ -18,6 +18,11 @@ namespace resmem {
 enum class RateSchedule { kSteps, kOneCycle };
 const char* RateScheduleName(RateSchedule schedule);  // "steps", "one-cycle"
 
+// In which numbers networks multiply while they learn; sums, weights and statistics are float32.
+//   kAuto      bfloat16 where network and processor can (ResNets; AMX tiles), else float32
+enum class Precision { kAuto, kFloat32, kBfloat16 };
+const char* PrecisionName(Precision precision);  // "auto", "float32", "bfloat16"
+
 struct TrainRecipe {
   // resnet8, 14, 20, 32, 44 or 56; mobilenetv2-WIDTH (0.35 .. 1.4); linear; mlp-HIDDEN[-HIDDEN..].
   std::string network = "resnet8";
@@ -46,6 +51,7 @@ struct TrainRecipe {
   double weight_decay = 5e-4;
   double label_smoothing = 0;
   uint64_t seed = 1;
+  Precision precision = Precision::kAuto;
   int64_t threads = 0;               // 0: as many as the machine has
   int64_t evaluate_every = 1;        // epochs between looks at validation and test rows
   std::vector<int64_t> keep_epochs;  // models exported besides the last and the best

@@ -62,6 +62,7 @@ void EachField(Recipe& r, Visit&& visit) {
   visit("weight_decay", r.weight_decay);
   visit("label_smoothing", r.label_smoothing);
   visit("seed", r.seed);
+  visit("precision", r.precision);
   visit("threads", r.threads);
   visit("evaluate_every", r.evaluate_every);
   visit("keep_epochs", r.keep_epochs);
@@ -91,6 +92,12 @@ bool Take(const Json& value, RateSchedule* out) {
   }
   return false;
 }
+bool Take(const Json& value, Precision* out) {
+  for (const Precision precision : {Precision::kAuto, Precision::kFloat32, Precision::kBfloat16}) {
+    if (value == PrecisionName(precision)) return *out = precision, true;
+  }
+  return false;
+}
 bool Take(const Json& value, std::vector<int64_t>* out) {
   if (!value.is_array()) return false;
   out->assign(value.size(), 0);
@@ -105,6 +112,9 @@ Json Give(const T& value) {
 Json Give(RateSchedule schedule) {
   return RateScheduleName(schedule);
 }
+Json Give(Precision precision) {
+  return PrecisionName(precision);
+}
 
 Json ToJson(const TrainRecipe& recipe) {
   Json json;
@@ -117,6 +127,18 @@ Json ToJson(const TrainRecipe& recipe) {
 
 const char* RateScheduleName(RateSchedule schedule) {
   return schedule == RateSchedule::kSteps ? "steps" : "one-cycle";
+}
+
+const char* PrecisionName(Precision precision) {
+  switch (precision) {
+    case Precision::kFloat32:
+      return "float32";
+    case Precision::kBfloat16:
+      return "bfloat16";
+    case Precision::kAuto:
+      break;
+  }
+  return "auto";
 }
 
 Result<NetworkName> ParseNetworkName(const std::string& name) {
@@ -272,6 +294,8 @@ Result<TrainRecipe> ReadTrainRecipe(const std::string& path) {
     const auto found = json.find(name);
     if (!status.ok()) return;
     if (found == json.end()) {
+      // Recipes from before there was a choice: their checkpoints say float32.
+      if (std::string_view(name) == "precision") return;
       status = bad(Text("lacks \"", name, '"'));
     } else if (!Take(*found, &member)) {
       status =

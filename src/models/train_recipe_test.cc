@@ -30,6 +30,7 @@ TEST_F(RecipeFile, ComesBackAsItWasWritten) {
   recipe.network = "mobilenetv2-0.35";
   recipe.keep_epochs = {3, 9};
   recipe.seed = UINT64_MAX;
+  recipe.precision = Precision::kBfloat16;
   ASSERT_TRUE(WriteTrainRecipe(path_, recipe).ok());
   const auto read = ReadTrainRecipe(path_);
   ASSERT_TRUE(read.ok()) << read.status().message();
@@ -37,6 +38,17 @@ TEST_F(RecipeFile, ComesBackAsItWasWritten) {
   TrainRecipe other = *read;
   other.drop_epochs = {1};
   EXPECT_NE(RecipeDifference(recipe, other).find("drop_epochs"), std::string::npos);
+}
+
+TEST_F(RecipeFile, OfBeforeThereWasAPrecisionLeavesTheChoiceOpen) {
+  ASSERT_TRUE(WriteTrainRecipe(path_, Sound()).ok());
+  std::ifstream file(path_);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string line = "  \"precision\": \"auto\",\n";
+  ASSERT_NE(text.find(line), std::string::npos) << text;
+  text.erase(text.find(line), line.size());
+  EXPECT_TRUE(ReadText(text).ok());
+  EXPECT_EQ(ReadTrainRecipe(path_)->precision, Precision::kAuto);
 }
 
 TEST_F(RecipeFile, HostileTextIsRefused) {

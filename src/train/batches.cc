@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "support/parallel.h"
 #include "support/random.h"
 
 namespace resmem::train {
@@ -21,8 +22,8 @@ std::vector<int64_t> ShuffledRows(std::vector<int64_t> rows, uint64_t seed, int6
   return rows;
 }
 
-BatchMaker::BatchMaker(const TrainingData& data, const Normalization& normalization)
-    : data_(data), normalization_(normalization) {
+BatchMaker::BatchMaker(const TrainingData& data, const Normalization& normalization, int threads)
+    : data_(data), normalization_(normalization), threads_(threads) {
   if (data.table()) return;
   for (int64_t c = 0; c < data.shape.channels; ++c) {
     const auto channel = static_cast<size_t>(c);
@@ -79,10 +80,10 @@ Result<torch::Tensor> BatchMaker::Inputs(std::span<const int64_t> rows,
   const auto& [channels, height, width] = data_.shape;
   const int64_t values = channels * height * width;
   std::vector<uint8_t> pixels(static_cast<size_t>(count * values));
-  RESMEM_RETURN_IF_ERROR(data_.pictures->ReadRows(rows, pixels, at::get_num_threads()));
+  RESMEM_RETURN_IF_ERROR(data_.pictures->ReadRows(rows, pixels, threads_));
   torch::Tensor batch = torch::empty({count, height, width, channels});
   float* out = batch.data_ptr<float>();
-  at::parallel_for(0, count, kPicturesATask, [&](int64_t begin, int64_t end) {
+  ParallelFor(threads_, count, kPicturesATask, [&](int64_t begin, int64_t end, int) {
     for (int64_t i = begin; i < end; ++i) {
       Picture(pixels.data() + i * values, rows[static_cast<size_t>(i)], augmentation,
               out + i * values);

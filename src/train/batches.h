@@ -17,7 +17,7 @@ std::vector<int64_t> ShuffledRows(std::vector<int64_t> rows, uint64_t seed, int6
 
 class BatchMaker {
  public:
-  BatchMaker(const TrainingData& data, const Normalization& normalization);
+  BatchMaker(const TrainingData& data, const Normalization& normalization, int threads = 1);
 
   struct Augmentation {
     int64_t padding = 0;
@@ -37,6 +37,7 @@ class BatchMaker {
 
   const TrainingData& data_;
   Normalization normalization_;
+  int threads_;
   std::vector<float> table_;  // channels x 256: each byte's normalised value
 };
 

@@ -35,6 +35,7 @@ Status SaveCheckpoint(const std::string& path, const Progressed& progressed,
                       {"best_accuracy", progressed.best_accuracy},
                       {"best_epoch", progressed.best_epoch},
                       {"seconds", progressed.seconds},
+                      {"precision", PrecisionName(progressed.precision)},
                       {"tensors", Describe(state)}};
   const std::string text = words.dump();
   int64_t values = 0;
@@ -93,6 +94,9 @@ Result<Progressed> LoadCheckpoint(const std::string& path, const NamedTensors& s
   progressed.best_accuracy = words["best_accuracy"].get<double>();
   progressed.best_epoch = words["best_epoch"].get<int64_t>();
   progressed.seconds = words["seconds"].get<double>();
+  // A checkpoint from before there was a choice says nothing.
+  const bool bfloat16 = words.value("precision", Json()) == PrecisionName(Precision::kBfloat16);
+  progressed.precision = bfloat16 ? Precision::kBfloat16 : Precision::kFloat32;
   return progressed;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "resmem/status.h"
+#include "resmem/train_recipe.h"
 
 namespace resmem::train {
 
@@ -21,7 +22,8 @@ struct Progressed {
   int64_t epochs = 0;  // finished
   double best_accuracy = -1;
   int64_t best_epoch = 0;
-  double seconds = 0;  // of training so far
+  double seconds = 0;                      // of training so far
+  Precision precision = Precision::kAuto;  // that it was trained in; kAuto: no epoch yet
 };
 
 Status SaveCheckpoint(const std::string& path, const Progressed& progressed,

@@ -3,8 +3,13 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <ATen/Parallel.h>
+
 #include <climits>
 #include <cstdlib>
+
+// Of OpenBLAS, where libtorch brings it: it keeps threads of its own that libtorch cannot count.
+extern "C" __attribute__((weak)) void openblas_set_num_threads(int threads);
 
 namespace resmem::train {
 namespace {
@@ -35,6 +40,11 @@ void SetEnvironment(char** argv) {
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, INT_MAX);
   mallopt(M_TOP_PAD, 64 << 20);
+}
+
+void SetLibraryThreads(int threads) {
+  at::set_num_threads(threads);
+  if (openblas_set_num_threads != nullptr) openblas_set_num_threads(threads);
 }
 
 }  // namespace resmem::train

@@ -8,6 +8,9 @@ namespace resmem::train {
 // unless it is there; what the user has set stays.  Then sets the allocator.
 void SetEnvironment(char** argv);
 
+// For libtorch and for the BLAS below it.
+void SetLibraryThreads(int threads);
+
 }  // namespace resmem::train
 
 #endif  // RESMEM_TRAIN_ENVIRONMENT_H_

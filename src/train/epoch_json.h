@@ -18,6 +18,7 @@ inline nlohmann::ordered_json EpochJson(const EpochReport& report) {
   if (report.test_accuracy >= 0) json["test_accuracy"] = report.test_accuracy;
   json["rows_per_second"] = report.rows_per_second;
   json["seconds"] = report.seconds;
+  json["precision"] = PrecisionName(report.precision);
   return json;
 }
 

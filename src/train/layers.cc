@@ -2,10 +2,24 @@
 
 #include <cmath>
 
+#include "train/tile_function.h"
+
 namespace resmem::train {
 namespace {
 
 constexpr double kNormMomentum = 0.1, kNormEpsilon = 1e-5;
+
+Clip ClipOf(Activation activation) {
+  switch (activation) {
+    case Activation::kRelu:
+      return {.low = 0};
+    case Activation::kRelu6:
+      return {.low = 0, .high = 6};
+    case Activation::kNone:
+      break;
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -21,6 +35,12 @@ ConvNormImpl::ConvNormImpl(const Options& options) : options_(options) {
 }
 
 torch::Tensor ConvNormImpl::forward(const torch::Tensor& x, const torch::Tensor& shortcut) {
+  if (tile_threads_ > 0 && is_training()) {
+    return ConvNormOnTiles(
+        x, weight_,
+        {norm_weight_, norm_bias_, running_mean_, running_variance_, kNormMomentum, kNormEpsilon},
+        shortcut, options_.stride, ClipOf(options_.activation), tile_threads_);
+  }
   const torch::Tensor convolved = torch::conv2d(
       x, weight_, {}, options_.stride, options_.kernel / 2, /*dilation=*/1, options_.groups);
   torch::Tensor y =

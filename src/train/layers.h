@@ -20,12 +20,15 @@ class ConvNormImpl : public torch::nn::Module {
     Activation activation = Activation::kRelu;
   };
   explicit ConvNormImpl(const Options& options);
+  // From now on training computes in bf16 on tiles (tile_unit.h); not for groups.
+  void UseTiles(int threads) { tile_threads_ = threads; }
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& shortcut = {});
   std::string Export(OnnxGraph& graph, const std::string& input,
                      const std::string& shortcut = "") const;
 
  private:
   Options options_;
+  int tile_threads_ = 0;  // 0: no tiles
   torch::Tensor weight_;
   torch::Tensor norm_weight_, norm_bias_, running_mean_, running_variance_;
 };

@@ -27,6 +27,9 @@ class Network : public torch::nn::Module {
   // Adds the network from `x` to its two outputs, batch norms folded into the layers before them.
   virtual void Export(OnnxGraph& graph, std::string x) const = 0;
 
+  // From now on training computes in bf16 on tiles; false: this network cannot.
+  virtual bool UseTiles(int /*threads*/) { return false; }
+
   int64_t ParameterCount() const;
 };
 

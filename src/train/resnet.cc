@@ -55,8 +55,14 @@ class ResNet : public Network {
   Outputs Forward(torch::Tensor x) override {
     x = stem_(x);
     for (Block& block : blocks_) x = block(x);
-    x = x.mean({2, 3});
+    x = x.to(torch::kFloat).mean({2, 3});
     return {x, head_(x)};
+  }
+  bool UseTiles(int threads) override {
+    apply([threads](torch::nn::Module& module) {
+      if (auto* unit = module.as<ConvNormImpl>()) unit->UseTiles(threads);
+    });
+    return true;
   }
   int64_t dim() const override { return kDim; }
   void Export(OnnxGraph& graph, std::string x) const override {

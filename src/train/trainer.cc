@@ -6,12 +6,14 @@
 #include <numeric>
 #include <optional>
 
+#include "kernels/amx.h"
 #include "resmem/onnx_model.h"
 #include "resmem/train_recipe.h"
 #include "support/guard.h"
 #include "support/parallel.h"
 #include "support/text.h"
 #include "train/batches.h"
+#include "train/environment.h"
 #include "train/network.h"
 #include "train/optimizer.h"
 #include "train/run_folder.h"
@@ -36,6 +38,8 @@ class Trainer {
 
  private:
   Status Prepare();
+  // As the recipe asks, or as the run was begun; the network is set to it.
+  Result<Precision> ChoosePrecision(Precision begun);
   // One pass over the training rows; fills loss, accuracy, rate and speed.
   Status LearnEpoch(int64_t epoch, EpochReport* report);
   Result<double> Accuracy(const TrainingData& data, const std::vector<int64_t>& rows);
@@ -45,6 +49,7 @@ class Trainer {
   RunFolder folder_;
   const TrainObserver& observer_;
   TrainRecipe recipe_;
+  int threads_ = 1;
   TrainingData data_, test_;
   std::vector<int64_t> test_rows_;
   TrainSplit split_;
@@ -58,7 +63,7 @@ class Trainer {
 
 Status Trainer::Prepare() {
   RESMEM_ASSIGN_OR_RETURN(recipe_, ReadTrainRecipe(folder_.File("recipe.json")));
-  at::set_num_threads(ResolveThreads(static_cast<int>(recipe_.threads)));
+  threads_ = ResolveThreads(static_cast<int>(recipe_.threads));
   RESMEM_ASSIGN_OR_RETURN(data_, LoadTrainingData(recipe_, recipe_.part));
   RESMEM_ASSIGN_OR_RETURN(split_, DrawTrainSplit(recipe_, data_.rows()));
   classes_ = std::max<int64_t>(*std::max_element(data_.labels.begin(), data_.labels.end()) + 1,
@@ -75,7 +80,7 @@ Status Trainer::Prepare() {
     std::iota(test_rows_.begin(), test_rows_.end(), 0);
   }
   RESMEM_ASSIGN_OR_RETURN(normalization_, MeasureNormalization(data_, split_.train));
-  batches_.emplace(data_, normalization_);
+  batches_.emplace(data_, normalization_, threads_);
   if (torch::cuda::is_available()) device_ = torch::kCUDA;
   torch::manual_seed(recipe_.seed);
   RESMEM_ASSIGN_OR_RETURN(network_, MakeNetwork(recipe_.network, data_.shape, classes_));
@@ -83,6 +88,32 @@ Status Trainer::Prepare() {
   optimizer_.emplace(network_->parameters(), recipe_.momentum, recipe_.nesterov,
                      recipe_.weight_decay);
   return {};
+}
+
+Result<Precision> Trainer::ChoosePrecision(Precision begun) {
+  const Precision wanted = begun == Precision::kAuto ? recipe_.precision : begun;
+  if (recipe_.precision != Precision::kAuto && wanted != recipe_.precision) {
+    return Status(ErrorCode::kMismatch,
+                  Text("the recipe asks for ", PrecisionName(recipe_.precision),
+                       ", but the checkpoints of this folder were trained in ",
+                       PrecisionName(wanted), "; train into a new folder"));
+  }
+  const bool tiles = wanted != Precision::kFloat32 && device_.is_cpu() && AmxActive() &&
+                     network_->UseTiles(threads_);
+  if (wanted == Precision::kBfloat16 && !tiles) {
+    return Status(
+        ErrorCode::kUnsupported,
+        Text(begun == Precision::kAuto ? "precision bfloat16 is asked for"
+                                       : "this run was begun in bfloat16",
+             ", which needs a ResNet and a processor with AMX tiles that RESMEM_SIMD does "
+             "not switch off; ",
+             begun == Precision::kAuto ? "give --precision auto or float32"
+                                       : "go on where there is one, or train into a new "
+                                         "folder"));
+  }
+  // On tiles our own loops share the work; libtorch's sums would depend on the thread count.
+  SetLibraryThreads(tiles ? 1 : threads_);
+  return tiles ? Precision::kBfloat16 : Precision::kFloat32;
 }
 
 NamedTensors Trainer::State() {
@@ -143,18 +174,29 @@ Status Trainer::LearnEpoch(int64_t epoch, EpochReport* report) {
 }
 
 Result<double> Trainer::Accuracy(const TrainingData& data, const std::vector<int64_t>& rows) {
-  torch::NoGradGuard no_gradient;
   network_->eval();
   const BatchMaker batches(data, normalization_);
-  int64_t right = 0;
-  for (size_t first = 0; first < rows.size(); first += kEvaluationBatch) {
-    const std::span<const int64_t> chosen(rows.data() + first,
-                                          std::min<size_t>(kEvaluationBatch, rows.size() - first));
+  const auto right_of = [&](std::span<const int64_t> chosen) -> Result<int64_t> {
+    torch::NoGradGuard no_gradient;  // a thread's own
     RESMEM_ASSIGN_OR_RETURN(torch::Tensor inputs, batches.Inputs(chosen, {}));
     const torch::Tensor logits = network_->Forward(inputs.to(device_)).logits;
-    right += logits.argmax(1).cpu().eq(batches.Labels(chosen)).sum().item<int64_t>();
+    return logits.argmax(1).cpu().eq(batches.Labels(chosen)).sum().item<int64_t>();
+  };
+  // Either batches run side by side or libtorch shares out the work of one.
+  const int side_by_side = at::get_num_threads() == 1 ? threads_ : 1;
+  const int64_t count = std::ssize(rows);
+  std::vector<Result<int64_t>> right(
+      static_cast<size_t>((count + kEvaluationBatch - 1) / kEvaluationBatch), int64_t{0});
+  ParallelFor(side_by_side, count, kEvaluationBatch, [&](int64_t begin, int64_t end, int) {
+    right[static_cast<size_t>(begin / kEvaluationBatch)] = right_of(
+        std::span(rows).subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
+  });
+  int64_t sum = 0;
+  for (const Result<int64_t>& one : right) {
+    RESMEM_RETURN_IF_ERROR(one.status());
+    sum += *one;
   }
-  return static_cast<double>(right) / static_cast<double>(rows.size());
+  return static_cast<double>(sum) / static_cast<double>(count);
 }
 
 Status Trainer::Export(const std::string& name) {
@@ -191,15 +233,18 @@ Status Trainer::Run() {
   RESMEM_RETURN_IF_ERROR(Prepare());
   const NamedTensors state = State();
   RESMEM_ASSIGN_OR_RETURN(Progressed progressed, folder_.Restore(state, observer_.note));
+  RESMEM_ASSIGN_OR_RETURN(progressed.precision, ChoosePrecision(progressed.precision));
   RESMEM_RETURN_IF_ERROR(folder_.WriteSplit(split_, data_.rows()));
   RESMEM_RETURN_IF_ERROR(folder_.CutLog(progressed.epochs));
   observer_.note(Text(
       recipe_.network, ": ", network_->ParameterCount(), " parameters, ", split_.train.size(),
-      " rows to learn from, ", split_.validation.size(), " held out, ", classes_, " classes",
+      " rows to learn from, ", split_.validation.size(), " held out, ", classes_, " classes, ",
+      PrecisionName(progressed.precision), " products",
       progressed.epochs > 0 ? Text("; resumed after epoch ", progressed.epochs) : std::string()));
   while (progressed.epochs < recipe_.epochs) {
     EpochReport report;
     report.epochs = recipe_.epochs;
+    report.precision = progressed.precision;
     const double begin = Now();
     RESMEM_RETURN_IF_ERROR(LearnEpoch(progressed.epochs, &report));
     report.epoch = ++progressed.epochs;

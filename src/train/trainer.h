@@ -17,6 +17,7 @@
 #include <string>
 
 #include "resmem/status.h"
+#include "resmem/train_recipe.h"
 
 namespace resmem::train {
 
@@ -28,6 +29,7 @@ struct EpochReport {
   double validation_accuracy = -1, test_accuracy = -1;  // -1: not looked at
   double rows_per_second = 0;
   double seconds = 0;  // of training since the run began
+  Precision precision = Precision::kFloat32;
 };
 
 struct TrainObserver {
