@@ -3,8 +3,13 @@
 #include <algorithm>
 #include <atomic>
 
+#include "kernels/amx.h"
 #include "support/parallel.h"
 #include "timing.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "machine_limits.cc"
@@ -65,14 +70,41 @@ double ReadBandwidth(const float* data, int64_t n, int threads) {
   return best;
 }
 
-double PeakFlops(int threads) {
+namespace {
+
+// As MultiplyAdd(), by tiles.
+double MultiplyTiles([[maybe_unused]] int64_t rounds) {
+#if defined(__x86_64__)
+  const TileScope scope;
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+  _tile_zero(4);
+  _tile_zero(5);
+  for (int64_t i = 0; i < rounds; ++i) {
+    _tile_dpbf16ps(0, 4, 5);
+    _tile_dpbf16ps(1, 4, 5);
+    _tile_dpbf16ps(2, 4, 5);
+    _tile_dpbf16ps(3, 4, 5);
+  }
+  return 4.0 * 2 * 16 * 16 * 32 * static_cast<double>(rounds);
+#else
+  return 0;
+#endif
+}
+
+}  // namespace
+
+double PeakFlops(int threads, bool tiles) {
   double best = 0;
   for (int pass = 0; pass < 5; ++pass) {
     std::atomic<double> operations{0};
     const double start = SecondsNow();
     ParallelFor(threads, threads * 8, 1, [&](int64_t, int64_t, int) {
       float keep = 0.5f;
-      operations += HWY_DYNAMIC_DISPATCH(MultiplyAdd)(500000, &keep);
+      operations +=
+          tiles ? MultiplyTiles(100000) : HWY_DYNAMIC_DISPATCH(MultiplyAdd)(500000, &keep);
     });
     best = std::max(best, operations / (SecondsNow() - start));
   }

@@ -10,8 +10,9 @@ namespace resmem::bench {
 // several passes.
 double ReadBandwidth(const float* data, int64_t n, int threads);
 
-// Multiplications and additions of floats a second, with everything in registers.
-double PeakFlops(int threads);
+// Multiplications and additions a second with everything in registers: of floats, or of tiles of
+// 16-bit numbers where the machine has them.
+double PeakFlops(int threads, bool tiles);
 
 }  // namespace resmem::bench
 

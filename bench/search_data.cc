@@ -30,11 +30,25 @@ std::vector<float> Points(int64_t rows, int64_t dim, uint64_t seed) {
   return points;
 }
 
-std::optional<std::vector<float>> Images(const char* file, int64_t rows) {
-  const auto array = OpenArray({Text("/usr/share/datasets/fashion-mnist/", file), {}, {}});
-  if (!array.ok() || array->columns() != 784 || array->rows() < rows) return std::nullopt;
-  std::vector<float> values(static_cast<size_t>(rows * 784));
-  if (!array->ReadFloats(0, rows, values).ok()) return std::nullopt;
+std::vector<float> UniformPoints(int64_t rows, int64_t dim, uint64_t seed) {
+  std::vector<float> points(static_cast<size_t>(rows * dim));
+  ParallelFor(0, rows, 1000, [&](int64_t begin, int64_t end, int) {
+    Random random(seed, static_cast<uint64_t>(begin));
+    for (int64_t i = begin * dim; i < end * dim; ++i) {
+      points[i] = static_cast<float>(random.Uniform());
+    }
+  });
+  return points;
+}
+
+// The first `rows`, or all where that is negative.
+std::optional<std::vector<float>> Values(const std::string& path, int64_t rows, int64_t* columns) {
+  const auto array = OpenArray({path, {}, {}});
+  if (!array.ok()) return std::nullopt;
+  if (rows < 0) rows = array->rows();
+  *columns = array->columns();
+  std::vector<float> values(static_cast<size_t>(rows * *columns));
+  if (array->rows() < rows || !array->ReadFloats(0, rows, values).ok()) return std::nullopt;
   return values;
 }
 
@@ -44,11 +58,26 @@ SearchData ClusteredData(int64_t rows, int64_t dim, int64_t queries) {
   return {Text("clustered ", rows, " x ", dim), dim, Points(rows, dim, 2), Points(queries, dim, 3)};
 }
 
+SearchData UniformData(int64_t rows, int64_t dim, int64_t queries) {
+  return {Text("uniform ", rows, " x ", dim), dim, UniformPoints(rows, dim, 2),
+          UniformPoints(queries, dim, 3)};
+}
+
 std::optional<SearchData> FashionMnistData(int64_t queries) {
-  auto keys = Images("train-images-idx3-ubyte.gz", 60000);
-  auto test = Images("t10k-images-idx3-ubyte.gz", queries);
-  if (!keys || !test) return std::nullopt;
-  return SearchData{"Fashion-MNIST pixels 60000 x 784", 784, *std::move(keys), *std::move(test)};
+  const std::string folder = "/usr/share/datasets/fashion-mnist/";
+  return ArrayData("Fashion-MNIST pixels", folder + "train-images-idx3-ubyte.gz",
+                   folder + "t10k-images-idx3-ubyte.gz", queries);
+}
+
+std::optional<SearchData> ArrayData(const std::string& name, const std::string& keys,
+                                    const std::string& queries, int64_t count) {
+  int64_t dim = 0, query_dim = 0;
+  auto key_values = Values(keys, -1, &dim);
+  auto query_values = Values(queries, count, &query_dim);
+  if (!key_values || !query_values || dim == 0 || dim != query_dim) return std::nullopt;
+  const int64_t rows = static_cast<int64_t>(key_values->size()) / dim;
+  return SearchData{Text(name, " ", rows, " x ", dim), dim, *std::move(key_values),
+                    *std::move(query_values)};
 }
 
 }  // namespace resmem::bench

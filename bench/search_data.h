@@ -27,9 +27,16 @@ struct SearchData {
 // 100 clusters of unequal width, as embeddings of a classifier have; always the same values.
 SearchData ClusteredData(int64_t rows, int64_t dim, int64_t queries);
 
+// Every value between 0 and 1, alike: the hardest keys to tell apart.
+SearchData UniformData(int64_t rows, int64_t dim, int64_t queries);
+
 // Pixels of the Debian package dataset-fashion-mnist, where it is installed: 60,000 images as
 // keys, of the test images the first `queries`.
 std::optional<SearchData> FashionMnistData(int64_t queries);
+
+// Keys and queries from files; the first `queries` of these.
+std::optional<SearchData> ArrayData(const std::string& name, const std::string& keys,
+                                    const std::string& queries, int64_t count);
 
 }  // namespace resmem::bench
 

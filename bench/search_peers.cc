@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <sstream>
 
 #include "resmem/array.h"
@@ -21,26 +22,54 @@ std::string OutputOf(const std::string& command) {
   return pclose(pipe) == 0 ? output : "";
 }
 
+// The programs beside this one, as CMake built them.
+std::vector<std::string> PeerCommands() {
+  std::vector<std::string> commands = {"/usr/bin/python3 '" RESMEM_SOURCE_FOLDER
+                                       "/bench/peers/python_peer.py'"};
+  std::error_code error;
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  for (const char* name : {"peer_hnswlib", "peer_faiss", "peer_faiss_avx512"}) {
+    const auto program = folder / name;
+    if (std::filesystem::exists(program, error)) commands.push_back("'" + program.string() + "'");
+  }
+  return commands;
+}
+
+void RunPeer(const std::string& command, const std::string& folder, int threads, bool approximate,
+             std::vector<PeerTime>* times) {
+  // Debian's OpenBLAS takes this processor for an old one unless it is told; waiting threads that
+  // spin would slow the peers down on a busy machine.
+  const std::string environment =
+      Text("OPENBLAS_CORETYPE=SkylakeX OMP_WAIT_POLICY=PASSIVE OPENBLAS_NUM_THREADS=", threads,
+           " OMP_NUM_THREADS=", threads, " ");
+  std::istringstream lines(OutputOf(environment + command + " '" + folder + "' " +
+                                    std::to_string(threads) +
+                                    (approximate ? " approximate" : " exact")));
+  PeerTime time;
+  time.threads = threads;
+  bool any = false;
+  for (std::string line; std::getline(lines, line); any = true) {
+    std::istringstream fields(line);
+    std::getline(fields, time.name, '\t');
+    fields >> time.queries >> time.k >> time.seconds >> time.recall >> time.build_seconds;
+    std::getline(fields >> std::ws, time.setting);
+    times->push_back(time);
+  }
+  if (!any && !approximate) std::cerr << "a peer did not run: " << command << "\n";
+}
+
 }  // namespace
 
-std::vector<PeerTime> TimePeers(const SearchData& data) {
+std::vector<PeerTime> TimePeers(const SearchData& data, std::span<const int64_t> truth,
+                                bool approximate) {
   std::string folder = std::filesystem::temp_directory_path() / "resmem_bench_XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return {};
   std::vector<PeerTime> times;
   if (WriteNpy(folder + "/keys.npy", data.key_view()).ok() &&
-      WriteNpy(folder + "/queries.npy", data.query_view()).ok()) {
-    for (const int threads : {1, 2}) {
-      // Debian's OpenBLAS takes this processor for an old one unless it is told; waiting threads
-      // that spin would slow the peers down on a busy machine.
-      const std::string environment =
-          Text("OPENBLAS_CORETYPE=SkylakeX OMP_WAIT_POLICY=PASSIVE OPENBLAS_NUM_THREADS=", threads,
-               " OMP_NUM_THREADS=", threads, " ");
-      std::istringstream lines(OutputOf(
-          environment + "/usr/bin/python3 '" RESMEM_SOURCE_FOLDER "/bench/search_peers.py' '" +
-          folder + "' 2>/dev/null"));
-      PeerTime time;
-      time.threads = threads;
-      while (lines >> time.name >> time.queries >> time.k >> time.seconds) times.push_back(time);
+      WriteNpy(folder + "/queries.npy", data.query_view()).ok() &&
+      WriteNpy(folder + "/truth.npy", truth).ok()) {
+    for (const std::string& command : PeerCommands()) {
+      for (const int threads : {1, 2}) RunPeer(command, folder, threads, approximate, &times);
     }
   }
   std::error_code ignored;

@@ -1,8 +1,9 @@
-// What the usual ways in Python need for the same search, timed back to back with ours.
+// What others need for the same search, timed back to back with ours on the same data.
 #ifndef RESMEM_BENCH_SEARCH_PEERS_H_
 #define RESMEM_BENCH_SEARCH_PEERS_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,15 +12,21 @@
 namespace resmem::bench {
 
 struct PeerTime {
-  std::string name;  // "NumPy", "scikit-learn"
+  std::string name;  // "faiss (Debian)", "hnswlib", "scikit-learn", ...
   int threads = 1;
   int64_t queries = 1;
   int64_t k = 1;
   double seconds = 0;  // median of the repetitions, for all queries together
+  double recall = 0;
+  double build_seconds = 0;
+  std::string setting;
 };
 
-// Runs search_peers.py with /usr/bin/python3.  Empty where Python or its libraries are missing.
-std::vector<PeerTime> TimePeers(const SearchData& data);
+// Runs the programs of peers/ that were built, and those in Python, on 1 and 2 threads.  `truth`:
+// the rows of the 50 nearest keys of each query.  A peer that cannot run is missing, with a word on
+// standard error.
+std::vector<PeerTime> TimePeers(const SearchData& data, std::span<const int64_t> truth,
+                                bool approximate);
 
 }  // namespace resmem::bench
 

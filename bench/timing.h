@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <vector>
 
 namespace resmem::bench {
@@ -19,6 +20,20 @@ struct Spread {
 inline Spread SpreadOf(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return {values[values.size() / 2], values.front(), values.back()};
+}
+
+// Seconds of run(0), run(1), ...: at least 3 times, and for half a second.
+template <class Run>
+Spread Repeat(const Run& run) {
+  std::vector<double> seconds;
+  double total = 0;
+  for (int64_t i = 0; seconds.size() < 3 || (total < 0.5 && seconds.size() < 500); ++i) {
+    const double start = SecondsNow();
+    run(i);
+    seconds.push_back(SecondsNow() - start);
+    total += seconds.back();
+  }
+  return SpreadOf(std::move(seconds));
 }
 
 }  // namespace resmem::bench

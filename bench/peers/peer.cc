@@ -1,0 +1,106 @@
+#include "peers/peer.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "resmem/array.h"
+#include "timing.h"
+
+namespace resmem::bench {
+namespace {
+
+constexpr int64_t kMostNeighbors = 50;
+
+[[noreturn]] void Stop(const std::string& why) {
+  std::fprintf(stderr, "%s\n", why.c_str());
+  std::exit(2);
+}
+
+Array Open(const std::string& path) {
+  auto array = OpenArray({path, {}, {}});
+  if (!array.ok()) Stop(array.status().message());
+  return std::move(array).value();
+}
+
+std::vector<float> Floats(const Array& array) {
+  std::vector<float> values(static_cast<size_t>(array.rows() * array.columns()));
+  if (const Status read = array.ReadFloats(0, array.rows(), values); !read.ok()) {
+    Stop(read.message());
+  }
+  return values;
+}
+
+double Recall(const PeerData& data, const std::vector<int64_t>& found, int64_t k) {
+  int64_t right = 0;
+  for (int64_t q = 0; q < data.queries; ++q) {
+    const auto truth = data.truth.begin() + q * kMostNeighbors;
+    for (int64_t i = 0; i < k; ++i) {
+      right += std::find(truth, truth + k, found[static_cast<size_t>(q * k + i)]) != truth + k;
+    }
+  }
+  return static_cast<double>(right) / static_cast<double>(data.queries * k);
+}
+
+void Report(const PeerData& data, const std::string& name, int64_t k, double build_seconds,
+            const std::string& setting, const PeerSearch& search) {
+  std::vector<int64_t> found(static_cast<size_t>(data.queries * k));
+  const float* queries = data.query_values.data();
+  search(queries, data.queries, k, found.data());
+  const double recall = Recall(data, found, k);
+  const double one = Repeat([&](int64_t i) {
+                       search(queries + (i % data.queries) * data.dim, 1, k, found.data());
+                     }).median;
+  const double all =
+      Repeat([&](int64_t) { search(queries, data.queries, k, found.data()); }).median;
+  for (const auto& [count, seconds] : {std::pair(int64_t{1}, one), std::pair(data.queries, all)}) {
+    std::printf("%s\t%lld\t%lld\t%.9f\t%.5f\t%.3f\t%s\n", name.c_str(),
+                static_cast<long long>(count), static_cast<long long>(k), seconds, recall,
+                build_seconds, setting.c_str());
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+PeerData LoadPeerData(int argc, char** argv) {
+  if (argc != 4) Stop("usage: PEER FOLDER THREADS exact|approximate");
+  const std::string folder = argv[1];
+  PeerData data;
+  const Array keys = Open(folder + "/keys.npy"), queries = Open(folder + "/queries.npy");
+  const Array truth = Open(folder + "/truth.npy");
+  data.rows = keys.rows();
+  data.dim = keys.columns();
+  data.queries = queries.rows();
+  data.key_values = Floats(keys);
+  data.query_values = Floats(queries);
+  data.truth.resize(static_cast<size_t>(truth.rows()));
+  if (queries.columns() != data.dim || truth.rows() != data.queries * kMostNeighbors ||
+      !truth.ReadIntegers(0, truth.rows(), data.truth).ok()) {
+    Stop(folder + ": the arrays do not fit together");
+  }
+  data.threads = std::atoi(argv[2]);
+  data.approximate = std::string(argv[3]) == "approximate";
+  return data;
+}
+
+void ReportExact(const PeerData& data, const std::string& name, const PeerSearch& search) {
+  for (const int64_t k : {int64_t{10}, kMostNeighbors}) Report(data, name, k, 0, "-", search);
+}
+
+void ReportApproximate(const PeerData& data, const std::string& name, double build_seconds,
+                       const std::vector<PeerSetting>& settings, const PeerSearch& search) {
+  std::vector<int64_t> found(static_cast<size_t>(data.queries * kMostNeighbors));
+  auto setting = settings.begin();
+  for (const double wanted : {0.95, 0.99}) {
+    for (; setting != settings.end(); ++setting) {
+      setting->set();
+      search(data.query_values.data(), data.queries, kMostNeighbors, found.data());
+      if (Recall(data, found, kMostNeighbors) >= wanted) break;
+    }
+    if (setting == settings.end()) return;
+    Report(data, name, kMostNeighbors, build_seconds, setting->name, search);
+  }
+}
+
+}  // namespace resmem::bench

@@ -1,0 +1,47 @@
+"""Exact search by NumPy and by scikit-learn.  Arguments and output: see peer.h."""
+
+import sys
+import time
+
+import numpy as np
+from sklearn.neighbors import NearestNeighbors
+
+
+def median_seconds(run):
+    times = []
+    while len(times) < 3 or (len(times) < 100 and sum(times) < 0.5):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return sorted(times)[len(times) // 2]
+
+
+def numpy_search(keys, norms, queries, k):
+    distances = norms - 2 * (queries @ keys.T)
+    part = np.argpartition(distances, k - 1, axis=1)[:, :k]
+    order = np.argsort(np.take_along_axis(distances, part, axis=1), axis=1)
+    return np.take_along_axis(part, order, axis=1)
+
+
+def main():
+    folder, _, task = sys.argv[1:]
+    if task != "exact":
+        return
+    keys = np.load(folder + "/keys.npy")
+    queries = np.load(folder + "/queries.npy")
+    truth = np.load(folder + "/truth.npy").reshape(len(queries), -1)
+    norms = np.einsum("ij,ij->i", keys, keys)
+    index = NearestNeighbors(algorithm="brute", metric="euclidean").fit(keys)
+    searches = {
+        "NumPy": lambda batch, k: numpy_search(keys, norms, batch, k),
+        "scikit-learn": lambda batch, k: index.kneighbors(batch, k, return_distance=False),
+    }
+    for name, search in searches.items():
+        for k in (10, 50):
+            right = [np.isin(a, b[:k]).mean() for a, b in zip(search(queries[:100], k), truth)]
+            for batch in (queries[:1], queries):
+                seconds = median_seconds(lambda: search(batch, k))
+                print(name, len(batch), k, seconds, np.mean(right), 0, "-", sep="\t", flush=True)
+
+
+main()

@@ -1,0 +1,196 @@
+#include "search_exact.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <memory>
+
+#include "kernels/simd_level.h"
+#include "machine_limits.h"
+#include "resmem/knn_index.h"
+#include "search/reference_search.h"
+#include "support/text.h"
+
+namespace resmem::bench {
+namespace {
+
+constexpr int64_t kMostNeighbors = 50;
+
+std::unique_ptr<KnnIndex> IndexOf(const SearchData& data) {
+  auto index = MakeExactIndex(
+      data.dim, {{KeyType::kFloat32, data.keys.data(), nullptr, data.key_view().rows}});
+  if (!index.ok()) return nullptr;
+  return std::move(index).value();
+}
+
+std::vector<std::string> TimedLevels() {
+  std::vector<std::string> levels = SimdNamesAvailable();
+  const auto last = std::find(levels.begin(), levels.end(), "avx512");
+  if (last != levels.end()) levels.erase(last + 1, levels.end());
+  return levels;
+}
+
+// Alone and in a batch, on 1 and 2 threads.
+bool AnswersAreRight(const SearchData& data, const KnnIndex& index) {
+  auto store = KeyStore::Make(
+      data.dim, {{KeyType::kFloat32, data.keys.data(), nullptr, data.key_view().rows}}, {});
+  SearchOptions options;
+  options.k = kMostNeighbors;
+  const MatrixView checked = data.query_view().Slice(0, 40);
+  const Neighbors expected = ReferenceSearch(*store, checked, options);
+  for (const int threads : {1, 2}) {
+    for (const int64_t batch : {int64_t{1}, checked.rows}) {
+      options.threads = threads;
+      for (int64_t begin = 0; begin < checked.rows; begin += batch) {
+        Neighbors found;
+        if (!index.Search(checked.Slice(begin, batch), options, &found).ok()) return false;
+        const auto rows = expected.rows.begin() + begin * options.k;
+        const auto distances = expected.distances.begin() + begin * options.k;
+        if (!std::equal(found.rows.begin(), found.rows.end(), rows) ||
+            !std::equal(found.distances.begin(), found.distances.end(), distances)) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
+Spread TimeSearch(const SearchData& data, const KnnIndex& index, int64_t batch, int64_t k,
+                  int threads) {
+  SearchOptions options;
+  options.k = k;
+  options.threads = threads;
+  Neighbors found;
+  return Repeat([&](int64_t i) {
+    const int64_t first = batch == 1 ? i % data.query_view().rows : 0;
+    if (!index.Search(data.query_view().Slice(first, batch), options, &found).ok()) std::abort();
+  });
+}
+
+std::string QueriesPerSecond(double queries, double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof(text), queries / seconds < 100 ? "%.1f" : "%.0f", queries / seconds);
+  return text;
+}
+
+std::vector<std::string> PeerNames(const std::vector<ExactTimes>& all) {
+  std::vector<std::string> names;
+  for (const ExactTimes& times : all) {
+    for (const PeerTime& peer : times.peers) {
+      if (std::find(names.begin(), names.end(), peer.name) == names.end()) {
+        names.push_back(peer.name);
+      }
+    }
+  }
+  return names;
+}
+
+const PeerTime* Find(const ExactTimes& times, const OurTime& ours, const std::string& name) {
+  const auto peer = std::find_if(times.peers.begin(), times.peers.end(), [&](const PeerTime& p) {
+    return p.name == name && p.threads == ours.threads && p.queries == ours.queries &&
+           p.k == ours.k;
+  });
+  return peer == times.peers.end() ? nullptr : &*peer;
+}
+
+}  // namespace
+
+ExactTimes TimeExact(const SearchData& data, bool with_peers) {
+  ExactTimes times;
+  times.data = data.name;
+  const int64_t rows = data.key_view().rows, batch = data.query_view().rows;
+  const double values = static_cast<double>(rows) * static_cast<double>(data.dim);
+  // One query reads codes: a byte a value, 12 a key.
+  const double coded_bytes = values + 12.0 * static_cast<double>(rows);
+  std::vector<int64_t> truth;
+  for (const std::string& name : TimedLevels()) {
+    const ScopedSimdLevel level(name);
+    const std::unique_ptr<KnnIndex> index = IndexOf(data);
+    if (index == nullptr || !AnswersAreRight(data, *index)) return times;
+    const bool best = name == TimedLevels().front();
+    if (best && with_peers) {
+      SearchOptions options;
+      options.k = kMostNeighbors;
+      Neighbors found;
+      if (!index->Search(data.query_view(), options, &found).ok()) return times;
+      truth = std::move(found.rows);
+    }
+    for (const int threads : {1, 2}) {
+      const double bandwidth = ReadBandwidth(data.keys.data(), rows * data.dim, threads);
+      const double flops = PeakFlops(threads, name == "amx");
+      for (const int64_t queries : {int64_t{1}, batch}) {
+        if (queries == 1 && !best) continue;  // tiles are for batches
+        const double limit = queries == 1 ? coded_bytes / bandwidth
+                                          : 2 * values * static_cast<double>(queries) / flops;
+        for (const int64_t k : {int64_t{10}, kMostNeighbors}) {
+          times.ours.push_back(
+              {name, threads, queries, k, TimeSearch(data, *index, queries, k, threads), limit});
+        }
+      }
+    }
+  }
+  if (with_peers) times.peers = TimePeers(data, truth, /*approximate=*/false);
+  times.right = true;
+  return times;
+}
+
+void WriteExactTable(const std::vector<ExactTimes>& all, std::ostream& out) {
+  const std::vector<std::string> names = PeerNames(all);
+  out << "| data | queries | k | threads | level | ours | share of the limit |";
+  for (const std::string& name : names) out << " " << name << " |";
+  out << "\n|---|---|---|---|---|---|---|";
+  for (size_t i = 0; i < names.size(); ++i) out << "---|";
+  out << "\n";
+  for (const ExactTimes& times : all) {
+    for (const OurTime& ours : times.ours) {
+      const double queries = static_cast<double>(ours.queries);
+      out << "| " << times.data << " | " << ours.queries << " | " << ours.k << " | " << ours.threads
+          << " | " << ours.level << " | " << QueriesPerSecond(queries, ours.seconds.median) << " ("
+          << QueriesPerSecond(queries, ours.seconds.most) << "-"
+          << QueriesPerSecond(queries, ours.seconds.least) << ") | "
+          << static_cast<int>(100 * ours.limit / ours.seconds.median + 0.5) << " % of "
+          << (ours.queries == 1 ? "bandwidth" : "arithmetic") << " |";
+      for (const std::string& name : names) {
+        const PeerTime* peer = Find(times, ours, name);
+        out << " " << (peer == nullptr ? "-" : QueriesPerSecond(queries, peer->seconds)) << " |";
+      }
+      out << "\n";
+    }
+  }
+}
+
+void WriteRatios(const std::vector<ExactTimes>& all, std::ostream& out) {
+  const std::vector<std::string> names = PeerNames(all);
+  if (names.empty()) return;
+  out << "| data | queries | threads | level |";
+  for (const std::string& name : names) out << " x " << name << " |";
+  out << "\n|---|---|---|---|";
+  for (size_t i = 0; i < names.size(); ++i) out << "---|";
+  out << "\n";
+  for (const ExactTimes& times : all) {
+    for (const OurTime& ours : times.ours) {
+      if (ours.k != kMostNeighbors) continue;
+      out << "| " << times.data << " | " << ours.queries << " | " << ours.threads << " | "
+          << ours.level << " |";
+      for (const std::string& name : names) {
+        double least = std::numeric_limits<double>::infinity();
+        for (const OurTime& other : times.ours) {
+          if (other.level != ours.level || other.threads != ours.threads ||
+              other.queries != ours.queries) {
+            continue;
+          }
+          const PeerTime* peer = Find(times, other, name);
+          if (peer != nullptr) least = std::min(least, peer->seconds / other.seconds.median);
+        }
+        char ratio[32] = "-";
+        if (least < 1e30) std::snprintf(ratio, sizeof(ratio), "%.1f", least);
+        out << " " << ratio << " |";
+      }
+      out << "\n";
+    }
+  }
+}
+
+}  // namespace resmem::bench
