@@ -48,7 +48,7 @@ struct TrainRecipe {
   double drop_factor = 0.1;
   double momentum = 0.9;
   bool nesterov = true;
-  double weight_decay = 5e-4;
+  double weight_decay = 1e-4;
   double label_smoothing = 0;
   uint64_t seed = 1;
   Precision precision = Precision::kAuto;
