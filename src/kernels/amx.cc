@@ -22,6 +22,8 @@ bool ProcessorHasTiles() {
   if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
   constexpr unsigned kBfloat16 = 1u << 22, kTiles = 1u << 24;
   if ((d & kBfloat16) == 0 || (d & kTiles) == 0) return false;
+  // Kernels round to bfloat16 for the tiles.
+  if (__builtin_cpu_supports("avx512bf16") == 0) return false;
   if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & bit_OSXSAVE) == 0) return false;
   unsigned low = 0, high = 0;
   __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));

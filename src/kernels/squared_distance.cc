@@ -11,6 +11,19 @@ namespace resmem {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// Lane l takes in lane l + half of them, until one is left.
+template <class V>
+HWY_INLINE double SumOfHalves(V v) {
+#if HWY_TARGET != HWY_SCALAR
+  using D = hn::DFromV<V>;
+  if constexpr (hn::MaxLanes(D()) > 1) {
+    const hn::Half<D> half;
+    return SumOfHalves(hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  }
+#endif
+  return hn::GetLane(v);
+}
+
 double SquaredDistance(const float* a, const float* b, int64_t n) {
   constexpr int64_t kLanes = 16;
   using Doubles = hn::CappedTag<double, kLanes>;
@@ -30,16 +43,19 @@ double SquaredDistance(const float* a, const float* b, int64_t n) {
       sums[v] = hn::Add(sums[v], hn::Mul(difference, difference));
     }
   }
-  HWY_ALIGN double lanes[kLanes];
-  for (int64_t v = 0; v < kVectors; ++v) hn::Store(sums[v], d, lanes + v * kStep);
-  for (int64_t lane = 0; i < n; ++i, ++lane) {
-    const double difference = static_cast<double>(a[i]) - static_cast<double>(b[i]);
-    lanes[lane] += difference * difference;
+  if (i < n) {
+    HWY_ALIGN double lanes[kLanes];
+    for (int64_t v = 0; v < kVectors; ++v) hn::Store(sums[v], d, lanes + v * kStep);
+    for (int64_t lane = 0; i < n; ++i, ++lane) {
+      const double difference = static_cast<double>(a[i]) - static_cast<double>(b[i]);
+      lanes[lane] += difference * difference;
+    }
+    for (int64_t v = 0; v < kVectors; ++v) sums[v] = hn::Load(d, lanes + v * kStep);
   }
-  for (int64_t width = kLanes / 2; width > 0; width /= 2) {
-    for (int64_t lane = 0; lane < width; ++lane) lanes[lane] += lanes[lane + width];
+  for (int64_t width = kVectors / 2; width > 0; width /= 2) {
+    for (int64_t v = 0; v < width; ++v) sums[v] = hn::Add(sums[v], sums[v + width]);
   }
-  return lanes[0];
+  return SumOfHalves(sums[0]);
 }
 
 }  // namespace HWY_NAMESPACE

@@ -147,6 +147,66 @@ class CodeBound {
   double norm_, error_;
 };
 
+// For ScanRounded().  Let q' = fl(q - c) and x' = fl(x - c) for a center c; q^ and x^ the same
+// rounded to bfloat16; d = |q - x|.  As for codes, | d - |q^ - x^| | <= |q - c - q^| + |x - c -
+// x^|.
+//
+// A sum whose terms are each rounded at most h = RoundingsOfSum() times is within gamma_h of the
+// sum of their magnitudes; h u <= 2^-9.  Products of two bfloat16 are exact in float.  In tiles,
+// sums are rounded to nearest, subnormal results become zero: at most 2^-126 lost a term, as above.
+// The order within an instruction is the one that Intel documents for TDPBF16PS: even and odd
+// products apart, then their sum, then the running sum.
+//   nq and nx, the norms as packed     within gamma_h of |q^|^2 and |x^|^2
+//   value = fl(nx / 2 - dot)           within gamma_h |q^| |x^| + 1.1 u (nx / 2 + |q^| |x^|) of
+//   that |q^ - x^|^2 = |q^|^2 + |x^|^2 - 2 q^.x^, with 2 |q^| |x^| <= |q^|^2 + |x^|^2: | nq + 2
+//   value - |q^ - x^|^2 |     <= (2.1 h + 2.3) u (|q^|^2 + |x^|^2) + underflow
+// which is below R = r (nq + nx) + underflow with r = 2.2 (h + 8) u: room for 12 u more, in which
+// the kernel's threshold is evaluated in float.
+//
+// The errors: the sum of the squares of x' - x^, exact differences, is packed within gamma_h and
+// dim 2^-126; x' is within u |x'| <= 1.01 u (|x^| + |x' - x^|) of x - c.
+//
+// The kernel finds the rows with value <= ((reach + error)^2 + r nx + (r - 1) nq) / 2, where error
+// and nx are the largest of a block; so that a row that is left out has a lower bound above
+// `bound`.
+class RoundedBound {
+ public:
+  static constexpr double kLargestNorm = 1e15;
+
+  explicit RoundedBound(int64_t roundings)
+      : sum_(1 + 2.1 * kUnitRoundoff * static_cast<double>(roundings)),
+        room_(2.2 * kUnitRoundoff * static_cast<double>(roundings + 8)) {}
+
+  // From both as packed: at least |x - c - x^|.
+  float Error(float norm, float squared_error) const {
+    const float apart = std::sqrt(squared_error * sum_ + kLeastSquare);
+    return (apart + (std::sqrt(norm) + apart) * 0x1p-21f) * (1 + 0x1p-18f);
+  }
+  // For the kernel, of a query and of a block of keys.
+  float Base(float query_norm) const { return (0.5f * room_ - 0.5f) * query_norm; }
+  float Room(float key_norm) const { return 0.5f * room_ * key_norm + kLeastSquare; }
+  // For a bound on d.  At most 1e18, from where every row is found.
+  static float Reach(float bound, float query_error) {
+    return std::min((bound + query_error) * (1 + 0x1p-18f), 1e18f);
+  }
+
+  struct Interval {
+    float lower, upper;
+  };
+  // Of d.  In float; each of the few roundings is of numbers below least + errors or most + errors.
+  Interval Distance(float value, float query_norm, float key_norm, float errors) const {
+    const float squared = query_norm + 2 * value;
+    const float room = room_ * (query_norm + key_norm) + kLeastSquare;
+    const float least = std::sqrt(std::max(squared - room, 0.0f));
+    const float most = std::sqrt(std::max(squared + room, 0.0f));
+    return {least - errors - (least + errors) * 0x1p-20f, (most + errors) * (1 + 0x1p-20f)};
+  }
+
+ private:
+  static constexpr float kLeastSquare = 0x1p-98f;
+  float sum_, room_;
+};
+
 }  // namespace resmem
 
 #endif  // RESMEM_SEARCH_ERROR_BOUND_H_

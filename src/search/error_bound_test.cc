@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "kernels/every_simd_level.h"
 #include "kernels/scan_codes.h"
+#include "kernels/scan_rounded.h"
 #include "kernels/scan_rows.h"
 #include "kernels/scan_tile.h"
 #include "kernels/squared_distance.h"
@@ -178,6 +180,87 @@ TEST(CodeBound, HoldsWhereTheErrorOfTheCodePointsAtTheQuery) {
     }
   }
   EXPECT_GT(tightest, 0.9);
+}
+
+// One query, at place 5 of a group, and a block of keys.
+struct RoundedPair {
+  RoundedPair(const Vectors& v, int64_t dim, const std::vector<float>& center,
+              const RoundedBound& bound)
+      : group(static_cast<size_t>(RoundedSize(dim))), block(group.size()) {
+    PackRoundedKeys(v.keys.data(), kRoundedKeys, dim, center.data(), block.data(), norms);
+    query = PackRoundedQuery(v.query.data(), dim, center.data(), 5, group.data());
+    query_error = bound.Error(query.norm, query.error);
+    for (int64_t j = 0; j < kRoundedKeys; ++j) {
+      half_norms[j] = 0.5f * norms[j].norm;
+      key_errors[j] = bound.Error(norms[j].norm, norms[j].error);
+    }
+    std::fill_n(bases, kRoundedQueries, -1e38f);
+    bases[5] = bound.Base(query.norm);
+  }
+  // The keys found within reach, as if all had the norm and the error of `key`.
+  std::vector<CellBelow> Scan(float reach, int64_t key, int64_t dim, const RoundedBound& bound) {
+    const float room = bound.Room(norms[key].norm);
+    reaches[5] = reach;
+    std::vector<CellBelow> cells(static_cast<size_t>(kRoundedQueries * kRoundedKeys));
+    const RoundedBlocks blocks = {block.data(), 1, half_norms, &key_errors[key], &room};
+    cells.resize(static_cast<size_t>(
+        ScanRounded({group.data(), reaches, bases}, blocks, dim, cells.data())));
+    return cells;
+  }
+
+  std::vector<uint16_t> group, block;
+  RoundedNorms norms[kRoundedKeys], query;
+  float query_error, half_norms[kRoundedKeys], key_errors[kRoundedKeys];
+  float reaches[kRoundedQueries] = {}, bases[kRoundedQueries];
+};
+
+double TightestOfRounded(int64_t dim, double mean, double spread, bool centered) {
+  const Vectors v = Hard(dim, kRoundedKeys, mean, spread);
+  const std::vector<float> center(static_cast<size_t>(dim),
+                                  centered ? static_cast<float>(mean) : 0.0f);
+  const RoundedBound bound(RoundingsOfSum(dim));
+  RoundedPair pair(v, dim, center, bound);
+  double tightest = 0;
+  const std::vector<CellBelow> all = pair.Scan(1e18f, 0, dim, bound);
+  EXPECT_EQ(all.size(), static_cast<size_t>(kRoundedKeys));
+  for (const CellBelow& cell : all) {
+    const double decides = std::sqrt(SquaredDistance(v.query.data(), &v.keys[cell.key * dim], dim));
+    const RoundedBound::Interval distance =
+        bound.Distance(cell.value, pair.query.norm, pair.norms[cell.key].norm,
+                       pair.query_error + pair.key_errors[cell.key]);
+    EXPECT_LE(distance.lower, decides);
+    EXPECT_GE(distance.upper, decides);
+    const double middle = (double{distance.lower} + distance.upper) / 2;
+    tightest = std::max(tightest, std::abs(decides - middle) / (distance.upper - middle));
+    if (cell.key % 15 != 0) continue;
+    // A row at the bound itself is found.
+    const float reach = RoundedBound::Reach(RoundUp(decides), pair.query_error);
+    const std::vector<CellBelow> near = pair.Scan(reach, cell.key, dim, bound);
+    EXPECT_TRUE(std::any_of(near.begin(), near.end(),
+                            [&](const CellBelow& found) { return found.key == cell.key; }));
+  }
+  return tightest;
+}
+
+TEST(RoundedBound, DecidingDistanceIsWithinTheBounds) {
+  double tightest = 0;  // largest error found / bound
+  // By tiles where there are any, and in plain loops.
+  const std::vector<std::string> names = SimdNamesAvailable();
+  for (const std::string& name : {names.front(), names.back()}) {
+    const ScopedSimdLevel level(name);
+    for (const int64_t dim : {1, 31, 32, 33, 64, 100, 700}) {
+      for (const double mean : kMeans) {
+        for (const double spread : {1e-20, 1e-3, 1.0, 1e6}) {
+          for (const bool centered : {false, true}) {
+            SCOPED_TRACE(::testing::Message() << name << " dim " << dim << " mean " << mean
+                                              << " spread " << spread << " " << centered);
+            tightest = std::max(tightest, TightestOfRounded(dim, mean, spread, centered));
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(tightest, 0.2);  // a bound far too wide would find too many candidates
 }
 
 }  // namespace

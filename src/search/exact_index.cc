@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/scan_rounded.h"
 #include "kernels/scan_tile.h"
 #include "resmem/knn_index.h"
 #include "search/batch_scan.h"
@@ -16,6 +17,7 @@
 #include "search/key_codes.h"
 #include "search/key_geometry.h"
 #include "search/key_store.h"
+#include "search/rounded_scan.h"
 #include "search/row_scan.h"
 #include "search/search_request.h"
 #include "support/guard.h"
@@ -71,7 +73,7 @@ class IndexedKeys {
 };
 
 // One call of Search().  A query goes down these steps until one decides it:
-//   batch  products in float, many queries at a time       -> candidates -> measured in double
+//   batch  products in bfloat16 or float, many queries     -> candidates -> measured in double
 //   codes  products of 8-bit codes, few queries            -> candidates -> measured in double
 //   few    differences in float, a tighter bound           -> candidates -> measured in double
 //   all    every row measured in double
@@ -107,16 +109,19 @@ class ExactSearch {
  private:
   Status SearchBatch(std::span<const Question> questions, std::vector<Question>* undecided) {
     const int64_t count = static_cast<int64_t>(questions.size());
-    const int64_t most = std::clamp(kMostListed / (2 * k_ + 64), kFewestInBatch, kMostInTile);
+    const bool rounded = RoundedScanApplies(keys_, geometry_);
+    const int64_t together = rounded ? MostRoundedTogether(keys_.dim()) : kMostInTile;
+    const int64_t most = std::clamp(kMostListed / (2 * k_ + 64), kFewestInBatch, together);
     // Equal tiles, as many as keep all threads busy, of whole groups.
     const int64_t rounds = (count + most * threads_ - 1) / (most * threads_);
-    const int64_t group = ScanTileShape().queries;
+    const int64_t group = rounded ? kRoundedQueries : ScanTileShape().queries;
     const int64_t tile = (count / (rounds * threads_) + group) / group * group;
     ParallelFor(threads_, count, tile, [&](int64_t begin, int64_t end, int) {
       const auto part =
           questions.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
       std::vector<CandidateList> lists;
-      FindCandidatesOfBatch(
+      const auto first_pass = rounded ? FindCandidatesByRounding : FindCandidatesOfBatch;
+      first_pass(
           keys_, geometry_, part, k_, [this] { return Cancelled(); }, &lists);
       if (Cancelled()) return;
       std::vector<Question> open;

@@ -7,6 +7,7 @@
 #include "kernels/every_simd_level.h"
 #include "search/batch_scan.h"
 #include "search/error_bound.h"
+#include "search/rounded_scan.h"
 #include "search/row_scan.h"
 #include "search/search_test_data.h"
 
@@ -50,6 +51,13 @@ size_t MostOfBatch(const Data& data, int64_t k) {
   return MostCandidates(&lists);
 }
 
+size_t MostRounded(const Data& data, int64_t k) {
+  std::vector<CandidateList> lists;
+  FindCandidatesByRounding(
+      data.keys, data.geometry, data.questions, k, [] { return false; }, &lists);
+  return MostCandidates(&lists);
+}
+
 size_t MostOfFew(const Data& data, int64_t k) {
   std::vector<CandidateList> lists;
   FindCandidates(data.keys, data.questions, k, 2, &lists);
@@ -64,6 +72,27 @@ TEST(FirstPass, LeavesFewRowsToMeasureOnOrdinaryData) {
         EXPECT_LE(MostOfBatch(data, 20), 24u);
         EXPECT_LE(MostOfFew(data, 20), 24u);
       });
+      const ScopedSimdLevel level(SimdNamesAvailable().front());
+      EXPECT_LE(MostRounded(data, 20), 40u);
+    }
+  }
+}
+
+TEST(FirstPass, RoundingDecidesWithABoundFromASample) {
+  // Enough rows for a sample, which must cost no candidate: those left contain the nearest.
+  const Data data = MakeData(6000, 32, 0, 1, KeyType::kFloat32);
+  const ScopedSimdLevel level(SimdNamesAvailable().front());
+  std::vector<CandidateList> lists;
+  FindCandidatesByRounding(
+      data.keys, data.geometry, data.questions, 20, [] { return false; }, &lists);
+  std::vector<std::vector<MeasuredRow>> nearest;
+  MeasureEveryRow(data.keys, data.questions, 20, 1, &nearest);
+  for (size_t q = 0; q < lists.size(); ++q) {
+    ASSERT_TRUE(lists[q].Decide(1e38f));
+    const auto rows = lists[q].rows();
+    EXPECT_LE(rows.size(), 40u);
+    for (const MeasuredRow& row : nearest[q]) {
+      EXPECT_NE(std::find(rows.begin(), rows.end(), row.row), rows.end());
     }
   }
 }
@@ -95,6 +124,9 @@ TEST(FirstPass, QueryTooFarAwayForTheBoundIsGivenUpAndTheOthersAreNot) {
   FindCandidatesOfBatch(
       data.keys, data.geometry, data.questions, 5, [] { return false; }, &lists);
   for (size_t q = 0; q < lists.size(); ++q) EXPECT_EQ(lists[q].Decide(1e38f), q != 1) << q;
+  FindCandidatesByRounding(
+      data.keys, data.geometry, data.questions, 5, [] { return false; }, &lists);
+  for (size_t q = 0; q < lists.size(); ++q) EXPECT_EQ(lists[q].Decide(1e38f), q != 1) << q;
 }
 
 TEST(FirstPass, ProductsDoNotApplyToGiantKeys) {
@@ -103,6 +135,7 @@ TEST(FirstPass, ProductsDoNotApplyToGiantKeys) {
   data.stored.floats[80] = 1e16f;
   data.geometry = *KeyGeometry::Compute(data.keys);
   EXPECT_FALSE(BatchScanApplies(data.keys, data.geometry));
+  EXPECT_FALSE(RoundedScanApplies(data.keys, data.geometry));
 }
 
 }  // namespace

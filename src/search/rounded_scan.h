@@ -1,0 +1,33 @@
+// Exact search for many queries at once over keys rounded to bfloat16, for processors with tiles:
+// each panel of keys is rounded once and then compared with all queries while it is in the cache.
+#ifndef RESMEM_SEARCH_ROUNDED_SCAN_H_
+#define RESMEM_SEARCH_ROUNDED_SCAN_H_
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "search/candidate_list.h"
+#include "search/key_geometry.h"
+#include "search/key_store.h"
+#include "search/row_scan.h"
+
+namespace resmem {
+
+// Whether the processor has tiles and the error bound holds for these keys; it holds for a query
+// whose distance from the center is at most RoundedBound::kLargestNorm.
+bool RoundedScanApplies(const KeyStore& keys, const KeyGeometry& geometry);
+
+// How many queries should share a panel.
+int64_t MostRoundedTogether(int64_t dim);
+
+// As FindCandidatesOfBatch() in search/batch_scan.h.
+void FindCandidatesByRounding(const KeyStore& keys, const KeyGeometry& geometry,
+                              std::span<const Question> questions, int64_t k,
+                              const std::function<bool()>& stop,
+                              std::vector<CandidateList>* answers);
+
+}  // namespace resmem
+
+#endif  // RESMEM_SEARCH_ROUNDED_SCAN_H_
