@@ -1,6 +1,7 @@
 // What our training loop costs beyond libtorch: ResNet-8 by a bare loop on a batch that lies ready,
-// against `resmem train` with its shuffling, cropping, logging and checkpoints.  Both run with the
-// environment that the program sets; the bare loop also without it, as a user would find it.
+// against `resmem train` with its shuffling, cropping, logging and checkpoints, in float32 and in
+// bfloat16.  Both run with the environment that the program sets; the bare loop also without it, as
+// a user would find it.
 //
 //   bench_train [FILE.md]
 #include <sys/wait.h>
@@ -95,8 +96,8 @@ double BareLoop(int threads, bool channels_last) {
   return best;
 }
 
-// Rows a second of the best epoch; 0: failed.
-double OurProgram(int threads) {
+// Rows a second of the best epoch; 0: failed, or a machine that cannot.
+double OurProgram(int threads, Precision precision) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::temp_directory_path() / ("resmem_bench_" + std::to_string(getpid()));
   fs::create_directories(folder / "run");
@@ -116,6 +117,7 @@ double OurProgram(int threads) {
   recipe.warmup_epochs = 1;
   recipe.peak_rate = 0.01;
   recipe.threads = threads;
+  recipe.precision = precision;
   double best = 0;
   train::TrainObserver observer;
   observer.note = [](const std::string&) {};
@@ -156,20 +158,27 @@ int main(int argc, char** argv) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
   resmem::train::SetEnvironment(argv);
   std::ostringstream page;
-  page
-      << "# Training speed\n\n`build/release/bench/bench_train docs/measurements/train.md`  \n"
-      << MachineLine() << "\n\nResNet-8, pictures of 32 x 32, batches of " << kBatch << ", best of "
-      << kRounds << " rounds, rows a second. \"As found\": libtorch's default "
-      << "layout, allocator and environment.\n\n"
-      << "| threads | bare loop, as found | bare loop, environment and layout set | resmem train | "
-      << "resmem train / bare loop |\n|---|---|---|---|---|\n";
+  page << "# Training speed\n\n`build/release/bench/bench_train docs/measurements/train.md`  \n"
+       << MachineLine() << "\n\nResNet-8, pictures of 32 x 32, batches of " << kBatch
+       << ", best of " << kRounds << " rounds, rows a second. \"As found\": libtorch's default "
+       << "layout, allocator and environment.\n\n"
+       << "| threads | bare loop, as found | bare loop, environment and layout set | resmem train, "
+       << "float32 | float32 / bare loop | resmem train, bfloat16 | bfloat16 / float32 |\n"
+       << "|---|---|---|---|---|---|---|\n";
   bool sound = true;
   for (const int threads : {1, 2}) {
     const double found = AsFound(program.c_str(), threads), bare = BareLoop(threads, true),
-                 ours = OurProgram(threads);
+                 ours = OurProgram(threads, resmem::Precision::kFloat32),
+                 tiles = OurProgram(threads, resmem::Precision::kBfloat16);
     sound = sound && found > 0 && bare > 0 && ours > 0;
     page << std::fixed << std::setprecision(0) << "| " << threads << " | " << found << " | " << bare
-         << " | " << ours << " | " << std::setprecision(2) << ours / bare << " |\n";
+         << " | " << ours << " | " << std::setprecision(2) << ours / bare << " | ";
+    if (tiles > 0) {
+      page << std::setprecision(0) << tiles << " | " << std::setprecision(2) << tiles / ours
+           << " |\n";
+    } else {
+      page << "no AMX tiles | |\n";
+    }
   }
   page << "\nOurs reads, shuffles, crops and flips every picture, checks each loss, logs, and "
           "writes "

@@ -20,6 +20,8 @@ ConvLayout::ConvLayout(const ConvShape& conv, int64_t group) : shape(conv), pict
   const int64_t edge = shape.kernel / 2;
   (edge == 0 ? pick : step) = shape.stride;
   pitch = shape.out_width() + edge;
+  // Even for pairs(), here and in the data gradient's layout, which reads the same scratch.
+  if (edge == 1 && std::min(shape.inputs, shape.outputs) <= 16) pitch += pitch % 2;
   positions = (shape.out_height() + edge) * pitch;
   tap_row[1] = step == 1 ? pitch : step * pictures * positions;
   tap_row[2] = 2 * pitch;

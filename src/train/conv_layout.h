@@ -42,6 +42,10 @@ struct ConvLayout {
   int64_t tap_row[3] = {0, 0, 0};
   int64_t pixels = 0;  // of the scratch, with what the last tiles read too much
 
+  // Whether a row of a tile is better four pixels of 16 values that serve two outputs: then rows
+  // are 64 bytes apart and begin at a line of the cache.
+  bool pairs() const { return shape.kernel == 3 && step == 1 && shape.inputs == 16; }
+
   // Pixel of the scratch where row `y` of the picked ones begins.
   int64_t Row(int64_t picture, int64_t y) const;
   // Copies dense pictures in.  Border and slack are the caller's zeros, and stay.

@@ -12,20 +12,21 @@ namespace resmem::train {
 
 // Weights as the right operands of the products: for each 16 outputs and each kernel row, the
 // kernel * inputs values that meet neighboring pixels, in blocks of 32 filled up with zeros; a
-// block is 16 pairs of values x 16 outputs x 2.
+// block is 16 pairs of values x 16 outputs x 2.  Where layout.pairs(), twice: for the left output
+// of a pair, and for the right one, whose values meet pixels one further on.
 class PackedWeights {
  public:
   // `weights` are outputs x kernel x kernel x inputs.
-  PackedWeights(const ConvShape& shape, std::span<const float> weights);
+  PackedWeights(const ConvLayout& layout, std::span<const float> weights);
 
   int64_t blocks() const { return blocks_; }  // a kernel row's
-  const Bfloat16* outputs16(int64_t first) const {
-    return values_.data() + first / 16 * steps_ * 512;
+  const Bfloat16* outputs16(int64_t first, int64_t of_pair = 0) const {
+    return values_.data() + (first / 16 * sides_ + of_pair) * steps_ * 512;
   }
 
  private:
-  int64_t blocks_ = 0, steps_ = 0;
-  std::vector<Bfloat16> values_;
+  int64_t sides_ = 1, blocks_ = 0, steps_ = 0;
+  TileBuffer values_;
 };
 
 // The convolution whose result is the gradient of `shape`'s input, over a gradient of its output

@@ -16,19 +16,24 @@ struct Clip {
   float high = std::numeric_limits<float>::infinity();
 };
 
+// Which of 16 channels were not clipped, a bit each: what a gradient needs to know of a result, in
+// a sixteenth of its bytes.
+using OpenBits = uint16_t;
+
 // y = clip(x * scale + shift + shortcut), `shortcut` may be null; scale and shift of a channel.
 void Normalize(const Bfloat16* x, const Bfloat16* shortcut, int64_t pixels, int64_t channels,
-               const float* scale, const float* shift, const Clip& clip, Bfloat16* y);
+               const float* scale, const float* shift, const Clip& clip, Bfloat16* y,
+               OpenBits* open);
 
-// What came out of the unit, and the gradient of that.
-struct UnitOutput {
-  const Bfloat16* y;
+// The gradient of y, and where it goes on.
+struct OutputGradient {
   const Bfloat16* gradient;
+  const OpenBits* open;
 };
 
 // sums (2 x channels) += g and g * (x - mean), where g is the gradient before the activation.
-void AddGradientSums(const UnitOutput& output, const Bfloat16* x, int64_t pixels, int64_t channels,
-                     const float* mean, const Clip& clip, float* sums);
+void AddGradientSums(const OutputGradient& y, const Bfloat16* x, int64_t pixels, int64_t channels,
+                     const float* mean, float* sums);
 
 // The gradient of a norm's input: slope * g + x_slope * x + shift, of each channel.
 struct NormGradient {
@@ -38,9 +43,8 @@ struct NormGradient {
 };
 
 // Writes it to `x_gradient` and g, unless null, to `shortcut_gradient`.
-void BackPropagate(const UnitOutput& output, const Bfloat16* x, int64_t pixels, int64_t channels,
-                   const NormGradient& norm, const Clip& clip, Bfloat16* x_gradient,
-                   Bfloat16* shortcut_gradient);
+void BackPropagate(const OutputGradient& y, const Bfloat16* x, int64_t pixels, int64_t channels,
+                   const NormGradient& norm, Bfloat16* x_gradient, Bfloat16* shortcut_gradient);
 
 }  // namespace resmem::train
 

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "support/check.h"
 #include "train/tile_unit.h"
 
 namespace resmem::train {
+
+#if defined(__x86_64__)
 namespace {
 
 using torch::Tensor;
@@ -29,6 +32,9 @@ Tensor NewPictures(const TileUnit& unit, int64_t height, int64_t width, int64_t 
 }
 Bfloat16* Halves(const Tensor& t) {
   return t.defined() ? reinterpret_cast<Bfloat16*>(t.data_ptr<at::BFloat16>()) : nullptr;
+}
+OpenBits* Bits(const Tensor& t) {
+  return reinterpret_cast<OpenBits*>(t.data_ptr<int16_t>());
 }
 std::span<float> Floats(const Tensor& t) {
   return {t.data_ptr<float>(), static_cast<size_t>(t.numel())};
@@ -64,11 +70,12 @@ class Function : public torch::autograd::Function<Function> {
     const Tensor added = shortcut.numel() > 0 ? ChannelsLast(shortcut) : Tensor();
     const Tensor convolved = NewPictures(unit, conv.out_height(), conv.out_width(), conv.outputs);
     const Tensor y = NewPictures(unit, conv.out_height(), conv.out_width(), conv.outputs);
-    const BatchStatistics statistics =
-        RunForward(unit, Floats(weights), {Floats(norm_weight), Floats(norm_bias)},
-                   settings.epsilon, {Halves(inputs), Halves(added), Halves(convolved), Halves(y)});
+    const Tensor open = torch::empty({y.numel() / 16}, torch::kShort);
+    const BatchStatistics statistics = RunForward(
+        unit, Floats(weights), {Floats(norm_weight), Floats(norm_bias)}, settings.epsilon,
+        {Halves(inputs), Halves(added), Halves(convolved), Bits(open), Halves(y)});
     MoveRunning(statistics, unit.pictures * conv.out_height() * conv.out_width(), settings);
-    context->save_for_backward({x, weight, norm_weight, norm_bias, convolved, y,
+    context->save_for_backward({x, weight, norm_weight, norm_bias, convolved, open,
                                 torch::tensor(statistics.mean),
                                 torch::tensor(statistics.variance)});
     context->saved_data["stride"] = settings.stride;
@@ -83,7 +90,7 @@ class Function : public torch::autograd::Function<Function> {
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const variable_list saved = context->get_saved_variables();
-    const Tensor &x = saved[0], &weight = saved[1], &convolved = saved[4], &y = saved[5];
+    const Tensor &x = saved[0], &weight = saved[1], &convolved = saved[4], &open = saved[5];
     auto& data = context->saved_data;
     const Settings settings{
         data["stride"].toInt(),
@@ -109,7 +116,7 @@ class Function : public torch::autograd::Function<Function> {
     const BatchStatistics statistics{{Floats(saved[6]).begin(), Floats(saved[6]).end()},
                                      {Floats(saved[7]).begin(), Floats(saved[7]).end()}};
     RunBackward(unit, Floats(weights), {Floats(saved[2]), Floats(saved[3])}, settings.epsilon,
-                statistics, {Halves(inputs), nullptr, Halves(convolved), Halves(y)},
+                statistics, {Halves(inputs), nullptr, Halves(convolved), Bits(open), nullptr},
                 {Halves(dy), Halves(dx), Halves(dshortcut), Floats(dweight), Floats(dnorm_weight),
                  Floats(dnorm_bias)});
     return {dx, dweight, dnorm_weight, dnorm_bias, dshortcut, Tensor()};
@@ -127,5 +134,15 @@ torch::Tensor ConvNormOnTiles(const torch::Tensor& x, const torch::Tensor& weigh
                          shortcut.defined() ? shortcut.to(torch::kBFloat16) : torch::empty({0}),
                          settings);
 }
+
+#else
+
+torch::Tensor ConvNormOnTiles(const torch::Tensor& x, const torch::Tensor&, const TileNorm&,
+                              const torch::Tensor&, int64_t, const Clip&, int) {
+  RESMEM_DCHECK(false);  // AmxActive() is never true
+  return x;
+}
+
+#endif
 
 }  // namespace resmem::train

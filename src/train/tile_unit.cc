@@ -12,7 +12,7 @@
 namespace resmem::train {
 namespace {
 
-using Scratch = std::vector<Bfloat16>;
+using Scratch = TileBuffer;
 
 Scratch ScratchOf(const ConvLayout& layout) {
   return Scratch(static_cast<size_t>(layout.pixels * layout.shape.inputs));
@@ -63,7 +63,7 @@ class Backward {
         workers_(static_cast<size_t>(ResolveThreads(unit.threads))) {
     if (gradients.x == nullptr) return;
     const ConvShape& conv = unit.conv;
-    data_weights_.emplace(data_layout_.shape, DataGradientWeights(conv, weights));
+    data_weights_.emplace(data_layout_, DataGradientWeights(conv, weights));
     data_pixels_.emplace(data_layout_, groups_, conv.height, conv.width, layout_.pick);
   }
 
@@ -78,9 +78,8 @@ class Backward {
     WeightGradient weights;
   };
   Worker& WorkerOf(int index);
-  UnitOutput OutputAt(int64_t picture) const {
-    const int64_t at = picture * unit_.conv.out_values();
-    return {activations_.y + at, gradients_.y + at};
+  OutputGradient GradientAt(int64_t value) const {
+    return {gradients_.y + value, activations_.open + value / 16};
   }
   // The gradient of the convolution's result in the order of positions, behind a border.
   void ConvolutionGradient(int64_t group, const NormGradient& norm, Scratch& gradient) const;
@@ -105,10 +104,10 @@ std::vector<double> Backward::GradientSums(const BatchStatistics& statistics) co
   std::vector<float> sums(static_cast<size_t>(groups_.count * 2 * conv.outputs));
   ParallelFor(unit_.threads, groups_.count, 1, [&](int64_t group, int64_t, int) {
     for (int64_t i = 0; i < groups_.in(group); ++i) {
-      const int64_t picture = groups_.first(group) + i;
-      AddGradientSums(OutputAt(picture), activations_.convolved + picture * conv.out_values(),
+      const int64_t at = (groups_.first(group) + i) * conv.out_values();
+      AddGradientSums(GradientAt(at), activations_.convolved + at,
                       conv.out_height() * conv.out_width(), conv.outputs, statistics.mean.data(),
-                      unit_.clip, sums.data() + group * 2 * conv.outputs);
+                      sums.data() + group * 2 * conv.outputs);
     }
   });
   return SumOfGroups(sums, groups_.count);
@@ -131,15 +130,12 @@ void Backward::ConvolutionGradient(int64_t group, const NormGradient& norm,
   const ConvShape& conv = unit_.conv;
   Bfloat16* first = gradient.data() + border_values();
   for (int64_t i = 0; i < groups_.in(group); ++i) {
-    const int64_t picture = groups_.first(group) + i;
-    const UnitOutput output = OutputAt(picture);
-    const int64_t at = picture * conv.out_values(), row_values = conv.out_width() * conv.outputs;
     for (int64_t y = 0; y < conv.out_height(); ++y) {
-      const int64_t row = y * row_values;
-      BackPropagate({output.y + row, output.gradient + row}, activations_.convolved + at + row,
-                    conv.out_width(), conv.outputs, norm, unit_.clip,
-                    first + (i * layout_.positions + y * layout_.pitch) * conv.outputs,
-                    gradients_.shortcut == nullptr ? nullptr : gradients_.shortcut + at + row);
+      const int64_t at =
+          (groups_.first(group) + i) * conv.out_values() + y * conv.out_width() * conv.outputs;
+      BackPropagate(GradientAt(at), activations_.convolved + at, conv.out_width(), conv.outputs,
+                    norm, first + (i * layout_.positions + y * layout_.pitch) * conv.outputs,
+                    gradients_.shortcut == nullptr ? nullptr : gradients_.shortcut + at);
     }
   }
   // What a larger group of this worker left behind.
@@ -199,7 +195,7 @@ BatchStatistics RunForward(const TileUnit& unit, std::span<const float> weights,
   const ConvShape& conv = unit.conv;
   const Groups groups(unit);
   const ConvLayout layout(conv, groups.size);
-  const PackedWeights packed(conv, weights);
+  const PackedWeights packed(layout, weights);
   const PixelMaps pixels(layout, groups, conv.out_height(), conv.out_width(), 1);
   const auto channels = static_cast<size_t>(conv.outputs);
   std::vector<float> sums(static_cast<size_t>(groups.count) * 2 * channels);
@@ -232,7 +228,7 @@ BatchStatistics RunForward(const TileUnit& unit, std::span<const float> weights,
     Normalize(activations.convolved + at,
               activations.shortcut == nullptr ? nullptr : activations.shortcut + at,
               groups.in(group)*conv.out_height() * conv.out_width(), conv.outputs, scale.data(),
-              shift.data(), unit.clip, activations.y + at);
+              shift.data(), unit.clip, activations.y + at, activations.open + at / 16);
   });
   return statistics;
 }

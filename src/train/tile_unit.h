@@ -36,7 +36,8 @@ struct UnitActivations {
   const Bfloat16* x = nullptr;
   const Bfloat16* shortcut = nullptr;  // null: none
   Bfloat16* convolved = nullptr;
-  Bfloat16* y = nullptr;
+  OpenBits* open = nullptr;  // pictures x height x width x channels / 16
+  Bfloat16* y = nullptr;     // not read on the way back
 };
 
 BatchStatistics RunForward(const TileUnit& unit, std::span<const float> weights,

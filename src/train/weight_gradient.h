@@ -32,8 +32,8 @@ class WeightGradient {
 
   ConvLayout layout_;
   int64_t input_blocks_ = 0, row_pixels_ = 0;
-  std::vector<Bfloat16> inputs_;     // step planes x inputs x pixels
-  std::vector<Bfloat16> gradients_;  // pairs of positions x outputs x 2
+  TileBuffer inputs_;     // step planes x inputs x pixels
+  TileBuffer gradients_;  // pairs of positions x outputs x 2
 };
 
 }  // namespace resmem::train
