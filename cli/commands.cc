@@ -19,6 +19,7 @@
   ADD("Base models", "model prepare", MakeModelPrepare)     \
   ADD("Base models", "embed", MakeEmbed)                    \
   ADD("Base models", "train", MakeTrain)                    \
+  ADD("Language models", "lm train", MakeLmTrain)           \
   ADD("A base of our own", "base train", MakeBaseTrain)     \
   ADD("A base of our own", "base run", MakeBaseRun)         \
   ADD("Understand it", "theory", MakeTheory)                \
