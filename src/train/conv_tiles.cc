@@ -128,8 +128,7 @@ PackedWeights::PackedWeights(const ConvLayout& layout, std::span<const float> we
   const int64_t run = shape.kernel * shape.inputs;
   for (int64_t output = 0; output < shape.outputs; ++output) {
     for (int64_t side = 0; side < sides_; ++side) {
-      Bfloat16* tile =
-          values_.data() + (outputs16(output, side) - values_.data()) + output % kTile * 2;
+      Bfloat16* tile = values_.data() + Offset(output, side) + output % kTile * 2;
       const float* from = weights.data() + output * shape.kernel * run;
       for (int64_t row = 0; row < shape.kernel; ++row, tile += blocks_ * kBlockValues) {
         for (int64_t i = side * shape.inputs; i < side * shape.inputs + run; ++i) {

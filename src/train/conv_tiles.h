@@ -21,10 +21,14 @@ class PackedWeights {
 
   int64_t blocks() const { return blocks_; }  // a kernel row's
   const Bfloat16* outputs16(int64_t first, int64_t of_pair = 0) const {
-    return values_.data() + (first / 16 * sides_ + of_pair) * steps_ * 512;
+    return values_.data() + Offset(first, of_pair);
   }
 
  private:
+  int64_t Offset(int64_t output, int64_t of_pair) const {
+    return (output / 16 * sides_ + of_pair) * steps_ * 512;
+  }
+
   int64_t sides_ = 1, blocks_ = 0, steps_ = 0;
   TileBuffer values_;
 };
