@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "inputs/training_program.h"
+#include "resmem/knn_index.h"
 
 namespace resmem::cli::reproduce {
 namespace {
@@ -112,7 +113,7 @@ Json RecipeSettings(const TrainRecipe& recipe) {
 }
 
 double TrainingSeconds(const TrainRecipe& recipe, int64_t rows) {
-  // Milliseconds for a row, measured with two runs on the two cores (docs/reproduce.md).
+  // Milliseconds for a row in float32, measured with two runs on the two cores (docs/reproduce.md).
   constexpr std::array<std::pair<const char*, double>, 6> kCost = {{{"resnet8", 1.5},
                                                                     {"resnet14", 3.0},
                                                                     {"resnet20", 4.4},
@@ -122,7 +123,8 @@ double TrainingSeconds(const TrainRecipe& recipe, int64_t rows) {
   for (const auto& [network, milliseconds] : kCost) {
     if (recipe.network != network) continue;
     const int64_t learned = recipe.rows > 0 ? recipe.rows : rows - recipe.validation_rows;
-    return milliseconds / 1000 * static_cast<double>(learned * recipe.epochs);
+    const double faster = SimdName() == "amx" ? 3 : 1;  // bfloat16 on tiles
+    return milliseconds / faster / 1000 * static_cast<double>(learned * recipe.epochs);
   }
   return 0;
 }

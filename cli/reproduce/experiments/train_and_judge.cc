@@ -57,6 +57,7 @@ Result<Json> TrainAndJudge(StepContext& context, const TrainingRun& run) {
                  {"seed", run.seed},
                  {"epochs", CountAt(last, "epoch")},
                  {"weight_decay", RecipeOf(run, workspace).weight_decay},
+                 {"precision", TextAt(last, "precision")},
                  {"learned_rows", std::ssize(base.split.train)},
                  {"held_out_rows", std::ssize(base.split.validation)},
                  {"training_seconds", NumberAt(last, "seconds")},

@@ -36,8 +36,8 @@ void AddPaperRun(Page* page) {
   page->Paragraph(Count(CountAt(run, "epochs")) + " epochs on " +
                   Count(CountAt(run, "learned_rows")) + " pictures, seed " +
                   Count(CountAt(run, "seed")) + ", trained in " +
-                  Duration(NumberAt(run, "training_seconds")) +
-                  ". The paper gives no weight decay; here it is " +
+                  Duration(NumberAt(run, "training_seconds")) + " with products in " +
+                  TextAt(run, "precision") + ". The paper gives no weight decay; here it is " +
                   ShortNumber(NumberAt(run, "weight_decay")) + ".");
   MarkdownTable table(
       {"setting", "base", "k-NN only", "best kNN-LM", "ResMem", "gain", "TPR", "FPR"});
