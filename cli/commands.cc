@@ -1,30 +1,37 @@
 #include "command.h"
 
 // group, name, function that makes it
-#define RESMEM_COMMANDS(ADD)                                \
-  ADD("Make a memory", "memorize", MakeMemorize)            \
-  ADD("Make a memory", "tune", MakeTune)                    \
-  ADD("Judge it", "eval", MakeEval)                         \
-  ADD("Judge it", "compare", MakeCompare)                   \
-  ADD("Judge it", "report", MakeReport)                     \
-  ADD("Judge it", "examples", MakeExamples)                 \
-  ADD("Use it", "predict", MakePredict)                     \
-  ADD("Use it", "explain", MakeExplain)                     \
-  ADD("Keep it", "append", MakeAppend)                      \
-  ADD("Keep it", "delete", MakeDelete)                      \
-  ADD("Keep it", "compact", MakeCompact)                    \
-  ADD("Keep it", "info", MakeInfo)                          \
-  ADD("Keep it", "verify", MakeVerify)                      \
-  ADD("Base models", "model inspect", MakeModelInspect)     \
-  ADD("Base models", "model prepare", MakeModelPrepare)     \
-  ADD("Base models", "embed", MakeEmbed)                    \
-  ADD("Base models", "train", MakeTrain)                    \
-  ADD("Language models", "lm train", MakeLmTrain)           \
-  ADD("A base of our own", "base train", MakeBaseTrain)     \
-  ADD("A base of our own", "base run", MakeBaseRun)         \
-  ADD("Understand it", "theory", MakeTheory)                \
-  ADD("Understand it", "reproduce cifar100", MakeReproduce) \
-  ADD("Other", "version", MakeVersion)                      \
+#define RESMEM_COMMANDS(ADD)                                        \
+  ADD("Make a memory", "memorize", MakeMemorize)                    \
+  ADD("Make a memory", "tune", MakeTune)                            \
+  ADD("Judge it", "eval", MakeEval)                                 \
+  ADD("Judge it", "compare", MakeCompare)                           \
+  ADD("Judge it", "report", MakeReport)                             \
+  ADD("Judge it", "examples", MakeExamples)                         \
+  ADD("Use it", "predict", MakePredict)                             \
+  ADD("Use it", "explain", MakeExplain)                             \
+  ADD("Keep it", "append", MakeAppend)                              \
+  ADD("Keep it", "delete", MakeDelete)                              \
+  ADD("Keep it", "compact", MakeCompact)                            \
+  ADD("Keep it", "info", MakeInfo)                                  \
+  ADD("Keep it", "verify", MakeVerify)                              \
+  ADD("Base models", "model inspect", MakeModelInspect)             \
+  ADD("Base models", "model prepare", MakeModelPrepare)             \
+  ADD("Base models", "embed", MakeEmbed)                            \
+  ADD("Base models", "train", MakeTrain)                            \
+  ADD("A base of our own", "base train", MakeBaseTrain)             \
+  ADD("A base of our own", "base run", MakeBaseRun)                 \
+  ADD("Language models", "tokenizer train", MakeTokenizerTrain)     \
+  ADD("Language models", "tokenizer inspect", MakeTokenizerInspect) \
+  ADD("Language models", "lm tokens", MakeLmTokens)                 \
+  ADD("Language models", "lm train", MakeLmTrain)                   \
+  ADD("Language models", "lm memorize", MakeLmMemorize)             \
+  ADD("Language models", "lm eval", MakeLmEval)                     \
+  ADD("Language models", "lm explain", MakeLmExplain)               \
+  ADD("Language models", "lm generate", MakeLmGenerate)             \
+  ADD("Understand it", "theory", MakeTheory)                        \
+  ADD("Understand it", "reproduce cifar100", MakeReproduce)         \
+  ADD("Other", "version", MakeVersion)                              \
   ADD("Other", "completion", MakeCompletion)
 
 namespace resmem::cli {

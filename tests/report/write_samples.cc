@@ -1,11 +1,33 @@
 // Writes each sample document and its page into a folder, for the browser test.
 #include <cstdio>
 #include <fstream>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "report/sample.h"
+#include "resmem/text_report.h"
+#include "text/tokenizer/test_model.h"
+
+namespace {
+
+resmem::Status WriteTextSamples(const std::string& folder, const resmem::RunInfo& run) {
+  using namespace resmem;  // NOLINT: this function only
+  const std::string model = ModelText(SmallPieces());
+  RESMEM_ASSIGN_OR_RETURN(const Tokenizer tokenizer,
+                          Tokenizer::Parse("small.model", std::as_bytes(std::span(model))));
+  std::ofstream(folder + "/tokenizer.json") << TokenizerJson("small.model", tokenizer, run);
+  RESMEM_ASSIGN_OR_RETURN(TokenSetWriter writer,
+                          TokenSetWriter::Create(folder + "/sample.tokens", tokenizer.size(), 1));
+  RESMEM_RETURN_IF_ERROR(writer.Add(std::vector<int32_t>{4, 5}, "title"));
+  RESMEM_RETURN_IF_ERROR(writer.Finish(tokenizer.fingerprint(), {}));
+  RESMEM_ASSIGN_OR_RETURN(const TokenSet set, TokenSet::Open(folder + "/sample.tokens"));
+  std::ofstream(folder + "/tokens.json") << TokenSetJson(set, 0, run);
+  return {};
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace resmem;
@@ -35,8 +57,8 @@ int main(int argc, char** argv) {
       return 1;
     }
   }
-  // A document without a page.
+  // Documents without a page.
   std::ofstream(std::string(argv[1]) + "/onnx.json")
       << OnnxJson("net.onnx", sample::Onnx(), sample::Manifest(), {"0123", "pool"}, run);
-  return 0;
+  return WriteTextSamples(argv[1], run).ok() ? 0 : 1;
 }

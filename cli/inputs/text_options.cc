@@ -1,0 +1,45 @@
+#include "inputs/text_options.h"
+
+#include "console/format.h"
+
+namespace resmem::cli {
+
+void TextChoice::Declare(CommandLine& line) {
+  line.Arguments("TEXT", &paths_,
+                 "files, or folders of them: plain text, WikiText, JSON lines with a text each, "
+                 "<doc> files of WikiExtractor; also as .gz, .zst, .xz")
+      .Required()
+      .File();
+  line.Choice<TextForm, TextForm>(
+      "--form", &options_.form,
+      {{"found", TextForm::kFound},
+       {"text", TextForm::kText},
+       {"paragraphs", TextForm::kParagraphs},
+       {"wikitext", TextForm::kWikiText},
+       {"jsonl", TextForm::kJsonLines},
+       {"doc", TextForm::kDocTags}},
+      "what a document is (docs/text.md): found, by the content of each "
+      "file; text, the whole file; paragraphs, what blank lines part");
+}
+
+void WarnOfCounts(const TextCounts& counts, const std::string& first_broken_record,
+                  Console& console) {
+  if (counts.broken_records > 0) {
+    console.Warn(Counted(counts.broken_records, "broken record") +
+                 " left out; the first: " + first_broken_record);
+  }
+  if (counts.empty_documents > 0) {
+    console.Warn(Counted(counts.empty_documents, "empty document") + " left out");
+  }
+  if (counts.cut_documents > 0) {
+    console.Warn(Counted(counts.cut_documents, "document") + " too long for one, given as several");
+  }
+  if (counts.bad_bytes > 0) {
+    console.Warn(Counted(counts.bad_bytes, "byte") + " not UTF-8, replaced by U+FFFD");
+  }
+  if (counts.nul_bytes > 0) {
+    console.Warn(Counted(counts.nul_bytes, "NUL byte") + " replaced by blanks");
+  }
+}
+
+}  // namespace resmem::cli

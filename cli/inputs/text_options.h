@@ -1,0 +1,32 @@
+// The text that a command reads.
+#ifndef RESMEM_CLI_INPUTS_TEXT_OPTIONS_H_
+#define RESMEM_CLI_INPUTS_TEXT_OPTIONS_H_
+
+#include <string>
+#include <vector>
+
+#include "console/command_line.h"
+#include "console/console.h"
+#include "resmem/text_source.h"
+
+namespace resmem::cli {
+
+class TextChoice {
+ public:
+  // The arguments TEXT... and the option --form.
+  void Declare(CommandLine& line);
+  Result<TextSource> Open() const { return TextSource::Open(paths_, options_); }
+  const std::vector<std::string>& paths() const { return paths_; }
+
+ private:
+  std::vector<std::string> paths_;
+  TextSourceOptions options_;
+};
+
+// A plain warning for each thing that was left out or replaced.
+void WarnOfCounts(const TextCounts& counts, const std::string& first_broken_record,
+                  Console& console);
+
+}  // namespace resmem::cli
+
+#endif  // RESMEM_CLI_INPUTS_TEXT_OPTIONS_H_

@@ -1,0 +1,57 @@
+// The language model and the tokens that a command works on.
+#ifndef RESMEM_CLI_INPUTS_TOKEN_OPTIONS_H_
+#define RESMEM_CLI_INPUTS_TOKEN_OPTIONS_H_
+
+#include <optional>
+#include <string>
+
+#include "console/command_line.h"
+#include "resmem/onnx_model.h"
+#include "resmem/token_rows.h"
+#include "resmem/tokenizer.h"
+
+namespace resmem::cli {
+
+class TokenModelOptions {
+ public:
+  // --model, --onnxruntime, --threads.
+  void Declare(CommandLine& line);
+  Result<OnnxModel> Open() const { return OnnxModel::Open(path_, runtime_); }
+  // The one that made the memory; else kMismatch.
+  Result<OnnxModel> OpenFor(const std::string& memory_path, const ResidualMemory& memory) const;
+  const std::string& path() const { return path_; }
+  int threads() const { return runtime_.threads; }
+
+ private:
+  std::string path_;
+  OnnxOptions runtime_;
+};
+
+// kMismatch where another tokenizer made the tokens of the memory.
+Status CheckTokenizer(const std::string& path, const Tokenizer& tokenizer,
+                      const ResidualMemory& memory);
+
+// --documents, --window and --stride.
+void DeclareTokenRows(CommandLine& line, TokenRowsOptions* options);
+
+// The text that a memory of tokens was made of: where a neighbor stands.
+class MemorizedText {
+ public:
+  // The token set that the memory's notes name, or `path` in its place; both must be the one that
+  // was memorized (kMismatch).
+  static Result<MemorizedText> Open(const std::string& path, const ResidualMemory& memory);
+  const TokenSet& set() const { return set_; }
+  // The last `tokens` tokens up to that of a row, decoded, and the title of its document.
+  Result<std::string> Context(const Tokenizer& tokenizer, uint64_t row, int64_t tokens) const;
+  std::string_view Title(uint64_t row) const;
+
+ private:
+  explicit MemorizedText(TokenSet set) : set_(std::move(set)) {}
+  // Rows have the numbers of tokens without the last one of each document.
+  int64_t DocumentOf(uint64_t row) const;
+  TokenSet set_;
+};
+
+}  // namespace resmem::cli
+
+#endif  // RESMEM_CLI_INPUTS_TOKEN_OPTIONS_H_

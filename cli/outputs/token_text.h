@@ -1,0 +1,22 @@
+// Predictions of a next token, in lines for people.
+#ifndef RESMEM_CLI_OUTPUTS_TOKEN_TEXT_H_
+#define RESMEM_CLI_OUTPUTS_TOKEN_TEXT_H_
+
+#include <span>
+#include <string>
+
+#include "inputs/token_options.h"
+#include "resmem/predictor.h"
+
+namespace resmem::cli {
+
+// "the 41.2 %, a 9.9 %, ...": the `count` best, as pieces; ids that the tokenizer lacks by number.
+std::string BestTokens(const Tokenizer& tokenizer, std::span<const float> scores, int count);
+
+// Base, ResMem, and the neighbors with their contexts and what each adds to ResMem's answer.
+Result<std::string> TokenExplanation(const Explanation& explanation, const Tokenizer& tokenizer,
+                                     const MemorizedText& text, int64_t neighbors);
+
+}  // namespace resmem::cli
+
+#endif  // RESMEM_CLI_OUTPUTS_TOKEN_TEXT_H_

@@ -1,0 +1,25 @@
+// Intervals for rows that come in documents: tokens of one document are not independent, so whole
+// documents are drawn again, not rows.
+#ifndef RESMEM_DOCUMENT_INTERVALS_H_
+#define RESMEM_DOCUMENT_INTERVALS_H_
+
+#include <cstdint>
+#include <span>
+
+#include "resmem/evaluation.h"
+
+namespace resmem {
+
+struct DocumentIntervals {
+  int64_t documents = 0;
+  Interval base_accuracy, resmem_accuracy, gain;  // 95 %, of shares of all rows
+};
+
+// Percentile bootstrap: `draws` times as many documents as there are, with replacement.
+// `documents`: the slices of an Evaluation whose rows are marked with their document.
+DocumentIntervals BootstrapDocuments(std::span<const GroupResult> documents, int64_t draws = 2000,
+                                     uint64_t seed = 1);
+
+}  // namespace resmem
+
+#endif  // RESMEM_DOCUMENT_INTERVALS_H_

@@ -1,0 +1,50 @@
+#include "resmem/document_intervals.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "support/random.h"
+
+namespace resmem {
+namespace {
+
+Interval Middle95(std::vector<double>* values) {
+  std::sort(values->begin(), values->end());
+  const auto at = [&](double share) {
+    const double place = share * static_cast<double>(values->size() - 1);
+    return (*values)[static_cast<size_t>(place + 0.5)];
+  };
+  return {at(0.025), at(0.975)};
+}
+
+}  // namespace
+
+DocumentIntervals BootstrapDocuments(std::span<const GroupResult> documents, int64_t draws,
+                                     uint64_t seed) {
+  DocumentIntervals intervals;
+  intervals.documents = static_cast<int64_t>(documents.size());
+  if (documents.empty() || draws < 1) return intervals;
+  std::vector<double> base, resmem, gain;
+  Random random(seed);
+  for (int64_t d = 0; d < draws; ++d) {
+    int64_t rows = 0, base_correct = 0, resmem_correct = 0;
+    for (size_t i = 0; i < documents.size(); ++i) {
+      const GroupResult& drawn = documents[random.Below(documents.size())];
+      rows += drawn.total;
+      base_correct += drawn.base_correct;
+      resmem_correct += drawn.resmem_correct;
+    }
+    const auto share = [&](int64_t correct) {
+      return static_cast<double>(correct) / static_cast<double>(std::max<int64_t>(rows, 1));
+    };
+    base.push_back(share(base_correct));
+    resmem.push_back(share(resmem_correct));
+    gain.push_back(share(resmem_correct - base_correct));
+  }
+  intervals.base_accuracy = Middle95(&base);
+  intervals.resmem_accuracy = Middle95(&resmem);
+  intervals.gain = Middle95(&gain);
+  return intervals;
+}
+
+}  // namespace resmem

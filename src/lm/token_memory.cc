@@ -1,0 +1,138 @@
+#include "resmem/token_memory.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "support/file_system.h"
+#include "support/guard.h"
+
+namespace resmem {
+namespace {
+
+class TokenMemoryWriter {
+ public:
+  TokenMemoryWriter(const TokenRows& rows, const std::string& path,
+                    const TokenMemoryOptions& options)
+      : rows_(rows), path_(path), partial_(path + ".partial"), options_(options) {
+    const ModelManifest& manifest = rows.model().manifest();
+    const WindowShape& shape = rows.windows().shape();
+    description_.dim = manifest.dim;
+    description_.outputs = manifest.classes;
+    description_.key_type = options.key_type;
+    description_.form = ResidualForm::kSparse;
+    description_.top = std::min(options.top, manifest.classes);
+    description_.half_residuals = true;
+    description_.parameters = options.parameters;
+    description_.fingerprint = rows.model().fingerprint();
+    description_.notes = {{"tokens", rows.set().path()},
+                          {"tokens_fingerprint", rows.set().fingerprint()},
+                          {"tokenizer", rows.set().description().tokenizer},
+                          {"windows", Text(shape.length, " every ", shape.stride)},
+                          {"documents", Text(rows.documents())}};
+  }
+
+  Result<MemorizedTokens> Write() {
+    FileSystem& files = FileSystem::Posix();
+    if (files.Exists(path_)) {
+      return Status(ErrorCode::kInvalidArgument,
+                    Text(path_, ": is there already; name another place, or remove it"));
+    }
+    RESMEM_ASSIGN_OR_RETURN(int64_t done, RowsDone(files));
+    MemorizedTokens result{rows_.rows(), done};
+    while (done < rows_.rows()) {
+      RESMEM_ASSIGN_OR_RETURN(const int64_t added, WriteSegment(done));
+      done += added;
+    }
+    RESMEM_RETURN_IF_ERROR(files.Rename(partial_, path_));
+    RESMEM_RETURN_IF_ERROR(files.SyncDirectory(ParentDirectory(path_)));
+    return result;
+  }
+
+ private:
+  // Of earlier work on the same.
+  Result<int64_t> RowsDone(FileSystem& files) const {
+    if (!files.Exists(partial_)) return int64_t{0};
+    const auto memory = ResidualMemory::Open(partial_, {.verify_blocks = false});
+    if (!memory.ok()) {
+      // Stopped before its first segment: there is a lock or a temporary file at most.
+      if (memory.status().code() == ErrorCode::kNotFound) return int64_t{0};
+      return memory.status();
+    }
+    const MemoryDescription& theirs = memory->description();
+    const Parameters& a = theirs.parameters;
+    const Parameters& b = description_.parameters;
+    const bool same = theirs.fingerprint == description_.fingerprint &&
+                      theirs.notes == description_.notes && theirs.top == description_.top &&
+                      theirs.key_type == description_.key_type && a.k == b.k &&
+                      a.sigma == b.sigma && a.temperature == b.temperature;
+    if (!same || memory->rows() > rows_.rows() ||
+        (memory->rows() < rows_.rows() && WindowAt(memory->rows()).first_row != memory->rows())) {
+      return Status(ErrorCode::kInvalidArgument,
+                    Text(partial_, ": was begun with another model, text or options; remove it"));
+    }
+    return memory->rows();
+  }
+
+  TokenWindow WindowAt(int64_t row) const {
+    return rows_.windows().window(rows_.windows().WindowOfRow(row));
+  }
+
+  // From row `begin`, which a window begins with, to the first window that begins beyond the next
+  // multiple of segment_rows.
+  Result<int64_t> WriteSegment(int64_t begin) {
+    const int64_t first = rows_.windows().WindowOfRow(begin);
+    const int64_t target = (begin / options_.segment_rows + 1) * options_.segment_rows;
+    int64_t last = rows_.window_count();
+    if (target < rows_.rows()) {
+      const int64_t at_target = rows_.windows().WindowOfRow(target);
+      last = std::min(
+          last, rows_.windows().window(at_target).first_row == target ? at_target : at_target + 1);
+    }
+    const int64_t end =
+        last == rows_.window_count() ? rows_.rows() : rows_.windows().window(last).first_row;
+    RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer,
+                            begin == 0
+                                ? MemoryWriter::Create(partial_, description_, end - begin, {})
+                                : MemoryWriter::Append(partial_, end - begin));
+    int64_t done = begin;
+    for (int64_t w = first; w < last; w += kWindowsAtOnce) {
+      if (options_.progress != nullptr) {
+        options_.progress->Report("memorizing", done, rows_.rows());
+        if (options_.progress->Cancelled()) {
+          return Status(ErrorCode::kCancelled, Text("stopped after ", begin, " of ", rows_.rows(),
+                                                    " rows; the same command goes on from there"));
+        }
+      }
+      RESMEM_RETURN_IF_ERROR(rows_.Read(w, std::min(w + kWindowsAtOnce, last), &block_));
+      Rows rows = block_.view;
+      rows.slices = {};
+      RESMEM_RETURN_IF_ERROR(writer.Add(rows));
+      done += rows.count();
+    }
+    RESMEM_RETURN_IF_ERROR(writer.Finish());
+    return end - begin;
+  }
+
+  const TokenRows& rows_;
+  const std::string path_, partial_;
+  const TokenMemoryOptions& options_;
+  MemoryDescription description_;
+  TokenRows::Block block_;
+};
+
+}  // namespace
+
+Result<MemorizedTokens> MemorizeTokens(const TokenRows& rows, const std::string& path,
+                                       const TokenMemoryOptions& options) try {
+  RESMEM_RETURN_IF_ERROR(CheckParameters(options.parameters));
+  if (options.top < 1 || options.segment_rows < 1) {
+    return Status(ErrorCode::kInvalidArgument,
+                  Text("the ", options.top, " largest residuals of each row, ",
+                       options.segment_rows, " rows a segment; both must be 1 or more"));
+  }
+  return TokenMemoryWriter(rows, path, options).Write();
+} catch (...) {
+  return CaughtException("memorize the tokens");
+}
+
+}  // namespace resmem

@@ -1,0 +1,45 @@
+// The form of text that pieces are found in: characters replaced by a map of longest prefixes
+// (NFKC and the like), blanks joined and shown as U+2581.
+#ifndef RESMEM_TEXT_TOKENIZER_NORMALIZER_H_
+#define RESMEM_TEXT_TOKENIZER_NORMALIZER_H_
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "resmem/status.h"
+#include "text/tokenizer/model_file.h"
+#include "text/tokenizer/piece_trie.h"
+
+namespace resmem {
+
+inline constexpr std::string_view kBlankSymbol = "\xE2\x96\x81";
+
+class Normalizer {
+ public:
+  // `user_defined` pieces are never changed; it outlives this.  kBadData where the character map
+  // is cut short.
+  static Result<Normalizer> Make(const std::string& name, const NormalizerRules& rules,
+                                 const PieceTrie* user_defined);
+
+  std::string Normalize(std::string_view text) const;
+
+ private:
+  Normalizer() = default;
+  // What the front of `text` (not empty) becomes, and how many bytes it has.
+  std::pair<std::string_view, size_t> Front(std::string_view text) const;
+  std::pair<std::string_view, size_t> MappedFront(std::string_view text) const;
+
+  bool add_dummy_prefix_ = true, remove_extra_blanks_ = true;
+  std::string_view blank_ = kBlankSymbol;
+  // A double array as Darts-clone writes it.  Its links come from a file and are checked when
+  // they are followed.
+  std::vector<uint32_t> units_;
+  std::string replacements_;  // each ends with a NUL
+  const PieceTrie* user_defined_ = nullptr;
+};
+
+}  // namespace resmem
+
+#endif  // RESMEM_TEXT_TOKENIZER_NORMALIZER_H_

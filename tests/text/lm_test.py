@@ -1,0 +1,217 @@
+"""A tiny language model through every command of `resmem lm`, against NumPy.
+
+    lm_test.py RESMEM
+
+The model's embedding of a token depends on every token that its window has read before: a wrong
+window, row or label shows in the keys.
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import numpy as np
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path += [str(HERE.parent / "cli"), str(HERE.parent / "numpy")]
+import definitions as d
+import onnx_files as onnx
+from token_set_file import documents
+
+RESMEM = None
+SKIPPED = 77
+DIM, CLASSES, WINDOW, STRIDE, TOP, K, SIGMA = 6, 64, 24, 16, 7, 9, 0.8
+INT64 = 7
+
+
+def weights_of_the_model():
+    random = np.random.default_rng(7)
+    return (random.standard_normal((CLASSES, DIM)).astype("<f4"),
+            (1.5 * random.standard_normal((DIM, CLASSES))).astype("<f4"))
+
+
+def model_file():
+    """ids (n x t) -> Gather, CumSum over t, Tanh: embedding -> MatMul: logits."""
+    embeddings, head = weights_of_the_model()
+    axis = onnx.message(5, onnx.number(2, INT64), onnx.message(8, "axis"),
+                        onnx.message(9, np.array(1, "<i8").tobytes()))
+    ids = onnx.message(11, onnx.message(1, "ids"), onnx.message(2, onnx.message(
+        1, onnx.number(1, INT64), onnx.message(2, onnx.message(1, onnx.message(2, "n")),
+                                               onnx.message(1, onnx.message(2, "t"))))))
+    return onnx.model(onnx.node("Gather", ["table", "ids"], "vectors"),
+                      onnx.node("CumSum", ["vectors", "axis"], "sums"),
+                      onnx.node("Tanh", ["sums"], "embedding"),
+                      onnx.node("MatMul", ["embedding", "head"], "logits"),
+                      onnx.weights("table", embeddings), onnx.weights("head", head), axis, ids,
+                      onnx.value_info(12, "embedding", ["n", "t", DIM]),
+                      onnx.value_info(12, "logits", ["n", "t", CLASSES]))
+
+
+def manifest(tokenizer):
+    return json.dumps({"resmem_model": 1, "network": "a test",
+                       "input": {"name": "ids", "context": 32, "tokenizer": tokenizer},
+                       "embedding": {"name": "embedding", "dim": DIM},
+                       "logits": {"name": "logits", "classes": CLASSES}, "class_names": []})
+
+
+def rows(path):
+    """Keys, logits, labels and the document of every row, by the definition of windows."""
+    embeddings, head = weights_of_the_model()
+    keys, labels, places = [], [], []
+    for number, ids in enumerate(documents(path)[0]):
+        covered, begin = 0, 0
+        while covered < len(ids) - 1:
+            window = ids[begin:min(begin + WINDOW, len(ids) - 1)]
+            h = np.tanh(np.cumsum(embeddings[window].astype(np.float64), axis=0))
+            for i in range(covered - begin, len(window)):
+                keys.append(h[i])
+                labels.append(ids[begin + i + 1])
+                places.append(number)
+            covered, begin = begin + len(window), begin + STRIDE
+    keys = np.array(keys)
+    return keys.astype(np.float32), (keys @ head).astype(np.float32), np.array(labels), np.array(places)
+
+
+def text(seed, count):
+    random = np.random.default_rng(seed)
+    words = ["the", "memory", "of", "a", "model", "adds", "what", "was", "seen", "before"]
+    for _ in range(count):
+        yield " ".join(random.choice(words, random.integers(1, 60)))
+
+
+class LanguageModelTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.scratch.name)
+        for name, seed, count in (("train", 1, 60), ("test", 2, 12)):
+            (cls.folder / f"{name}.jsonl").write_text(
+                "".join(json.dumps({"text": t, "title": f"{name} {i}"}) + "\n"
+                        for i, t in enumerate(text(seed, count))))
+        cls.run_resmem("tokenizer", "train", "train.jsonl", "--pieces", "28", "-o", "t.model")
+        for name in ("train", "test"):
+            cls.run_resmem("lm", "tokens", f"{name}.jsonl", "--tokenizer", "t.model", "-o", f"{name}.tokens")
+        (cls.folder / "lm.onnx").write_bytes(model_file())
+        (cls.folder / "lm.json").write_text(manifest(documents(cls.folder / "train.tokens")[1]["tokenizer"]))
+        cls.memorize = ["lm", "memorize", "train.tokens", "--model", "lm.onnx", "--window", str(WINDOW),
+                        "--stride", str(STRIDE), "--top", str(TOP), "--k", str(K), "--sigma", str(SIGMA)]
+        if "CI" not in os.environ and "needs ONNX Runtime" in cls.run_resmem(
+                *cls.memorize, "-o", "probe.resmem", check=False).stderr:
+            print("skipped: ONNX Runtime is not here, ./setup installs it")
+            sys.exit(SKIPPED)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.scratch.cleanup()
+
+    @classmethod
+    def run_resmem(cls, *words, check=True):
+        done = subprocess.run([RESMEM, *words], cwd=cls.folder, capture_output=True, text=True)
+        if check and done.returncode != 0:
+            raise AssertionError(done.stderr)
+        return done
+
+    def test_memory_and_evaluation_are_those_of_numpy(self):
+        self.run_resmem(*self.memorize, "--key-type", "float32", "-o", "exact.resmem")
+        keys, logits, labels, _ = rows(self.folder / "train.tokens")
+        queries, query_logits, truth, places = rows(self.folder / "test.tokens")
+        info = json.loads(self.run_resmem("info", "exact.resmem", "--json").stdout)
+        self.assertEqual(info["memory"]["rows"], len(keys))
+        done = self.run_resmem("lm", "eval", "exact.resmem", "--tokens", "test.tokens", "--model", "lm.onnx",
+                               "--window", str(WINDOW), "--stride", str(STRIDE), "--lambdas", "0.3,1", "--json")
+        result = json.loads(done.stdout)
+        self.assertEqual(result["rows"], len(queries))
+
+        residuals = d.keep_largest(d.residuals(logits, labels, 1.0), TOP).astype(np.float16).astype(np.float64)
+        near, distances = d.nearest(keys, queries, K)
+        base = d.softmax(query_logits, 1.0)
+        resmem = base + d.correction(residuals, near, distances, SIGMA)
+        knn = d.correction(np.eye(CLASSES)[labels], near, distances, SIGMA)
+        expected = {("base", None): base, ("knn", None): knn, ("knn-lm", 0.3): 0.7 * base + 0.3 * knn,
+                    ("knn-lm", 1.0): knn, ("resmem", None): resmem}
+        methods = [m for m in result["methods"] if m["method"] != "nearest-class-mean"]
+        self.assertEqual({(m["method"], m.get("lambda")) for m in methods}, set(expected))
+        for m in methods:
+            answers, close = d.answers(expected[m["method"], m.get("lambda")])
+            self.assertAlmostEqual(m["accuracy"]["correct"], int((answers == truth).sum()), delta=int(close.sum()))
+        self.assertGreater(result["gain"]["fixed"], 0)
+        for name, p in (("base", base), ("resmem", d.clip(resmem))):
+            self.assertAlmostEqual(result["calibration"][name]["nll"], d.nll(p, truth), places=4)
+        # Every document is a slice, with its own rows.
+        self.assertEqual([s["total"] for s in result["slices"]], np.bincount(places).tolist())
+
+    def test_a_row_takes_the_bytes_that_are_promised(self):
+        self.run_resmem(*self.memorize, "-o", "half.resmem")
+        info = json.loads(self.run_resmem("info", "half.resmem", "--json").stdout)["memory"]
+        overhead = 8192  # headers, tables and the manifest
+        self.assertLessEqual(info["bytes_on_disk"], info["rows"] * (TOP * 4 + DIM * 2 + 16) + overhead)
+        self.assertEqual((info["key_type"], info["form"]), ("float16", "sparse"))
+
+    def test_killed_work_goes_on_to_the_same_bytes(self):
+        small = [*self.memorize, "--segment-rows", "30"]
+        self.run_resmem(*small, "-o", "whole.resmem")
+        process = subprocess.Popen([RESMEM, *small, "-o", "cut.resmem"], cwd=self.folder,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        partial = self.folder / "cut.resmem.partial"
+        while process.poll() is None and len(list(partial.glob("segment-*.resmem"))) < 4:
+            time.sleep(0.001)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        self.assertFalse((self.folder / "cut.resmem").exists(), "it was done before it could be killed")
+        # Another request does not go on with this work.
+        other = self.run_resmem(*small, "--key-type", "int8", "-o", "cut.resmem", check=False)
+        self.assertEqual(other.returncode, 2, other.stderr)
+        self.assertIn("cut.resmem.partial: was begun with another model, text or options", other.stderr)
+        done = self.run_resmem(*small, "-o", "cut.resmem")
+        self.assertIn("were there from earlier work", done.stdout)
+        self.assertFalse(partial.exists())
+        files = sorted(p.name for p in (self.folder / "whole.resmem").glob("segment-*"))
+        self.assertGreater(len(files), 6)
+        self.assertEqual(files, sorted(p.name for p in (self.folder / "cut.resmem").glob("segment-*")))
+        for name in files:
+            self.assertEqual((self.folder / "whole.resmem" / name).read_bytes(),
+                             (self.folder / "cut.resmem" / name).read_bytes(), name)
+        self.run_resmem("verify", "cut.resmem")
+
+    def test_explanations_show_the_neighbors_contexts(self):
+        self.run_resmem(*self.memorize, "-o", "explained.resmem")
+        ask = ["lm", "explain", "explained.resmem", "--model", "lm.onnx", "--tokenizer", "t.model", "--text"]
+        done = self.run_resmem(*ask, "the memory of a", "--last", "2", "--neighbors", "3").stdout
+        self.assertEqual(done.count("after \""), 2)
+        self.assertIn('after "the memory of a"', done)
+        self.assertEqual(sum("... " in line for line in done.splitlines()), 6)
+        self.assertRegex(done, r"train \d+")
+
+    def test_generated_text_is_the_same_for_a_seed(self):
+        self.run_resmem(*self.memorize, "-o", "spoken.resmem")
+        ask = ["lm", "generate", "spoken.resmem", "--model", "lm.onnx", "--tokenizer", "t.model", "--text", "the",
+               "--count", "12"]
+        greedy = self.run_resmem(*ask).stdout
+        self.assertRegex(greedy, r"base +the")
+        self.assertRegex(greedy, r"ResMem +the")
+        drawn = [self.run_resmem(*ask, "--sample", "--seed", seed).stdout for seed in ("1", "1", "2")]
+        self.assertEqual(drawn[0], drawn[1])
+        self.assertNotEqual(drawn[0], drawn[2])
+
+    def test_mistakes_are_named(self):
+        self.run_resmem(*self.memorize, "-o", "once.resmem")
+        again = self.run_resmem(*self.memorize, "-o", "once.resmem", check=False)
+        self.assertEqual(again.returncode, 2)
+        self.assertIn("once.resmem: is there already", again.stderr)
+        long = self.run_resmem("lm", "memorize", "train.tokens", "--model", "lm.onnx", "-o", "x.resmem", check=False)
+        self.assertIn("windows of 256 tokens, but the model reads at most 32", long.stderr)
+        (self.folder / "other.onnx").write_bytes(model_file())
+        (self.folder / "other.json").write_text(manifest("0" * 32))
+        mixed = self.run_resmem("lm", "memorize", "train.tokens", "--model", "other.onnx", "--window", "24",
+                                "--stride", "16", "-o", "x.resmem", check=False)
+        self.assertIn("was encoded by the tokenizer", mixed.stderr)
+
+
+if __name__ == "__main__":
+    RESMEM = sys.argv[1]
+    unittest.main(argv=sys.argv[:1])
