@@ -16,7 +16,7 @@ namespace resmem {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int64_t kRowsTogether = 8;
+constexpr int64_t kRowsTogether = 4;
 
 void RoundToBfloat16(const float* in, int64_t n, Bfloat16* out) {
   const hn::ScalableTag<float> d;
@@ -38,45 +38,61 @@ void RoundToBfloat16(const float* in, int64_t n, Bfloat16* out) {
   }
 }
 
-// Eight rows of `a` with the columns of one vector within a tile.  `b`: the tile's first words of
-// these columns; tiles of one panel half follow each other at 1,024 values.
+// Four rows of `a` with the columns of two vectors.  `left`, `right`: the first words of these
+// columns; the tiles of one half of a panel follow each other at 1,024 values.
 template <class D>
 HWY_INLINE void MultiplyColumns(D d, int64_t inner, const Bfloat16* a, int64_t a_stride,
-                                const Bfloat16* b, bool add, float* c, int64_t c_stride) {
+                                const Bfloat16* left, const Bfloat16* right, bool add, float* c,
+                                int64_t c_stride) {
   const hn::RebindToUnsigned<D> du;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto upper = hn::Set(du, 0xffff0000u);
-  hn::Vec<D> sums[kRowsTogether];
+  hn::Vec<D> left_sums[kRowsTogether], right_sums[kRowsTogether];
   for (int64_t row = 0; row < kRowsTogether; ++row) {
-    sums[row] = add ? hn::LoadU(d, c + row * c_stride) : hn::Zero(d);
+    left_sums[row] = add ? hn::LoadU(d, c + row * c_stride) : hn::Zero(d);
+    right_sums[row] = add ? hn::LoadU(d, c + row * c_stride + lanes) : hn::Zero(d);
   }
   for (int64_t step = 0; step < inner; step += kPanelSide) {
-    const Bfloat16* tile = b + step * kPanelSide;
     for (int64_t pair = 0; pair < 16; ++pair) {
-      const auto words = hn::LoadU(du, reinterpret_cast<const uint32_t*>(tile + pair * 32));
-      const auto even = hn::BitCast(d, hn::ShiftLeft<16>(words));
-      const auto odd = hn::BitCast(d, hn::And(words, upper));
+      const int64_t place = step * kPanelSide + pair * 32;
+      const auto left_words = hn::LoadU(du, reinterpret_cast<const uint32_t*>(left + place));
+      const auto right_words = hn::LoadU(du, reinterpret_cast<const uint32_t*>(right + place));
+      const auto left_even = hn::BitCast(d, hn::ShiftLeft<16>(left_words));
+      const auto left_odd = hn::BitCast(d, hn::And(left_words, upper));
+      const auto right_even = hn::BitCast(d, hn::ShiftLeft<16>(right_words));
+      const auto right_odd = hn::BitCast(d, hn::And(right_words, upper));
       for (int64_t row = 0; row < kRowsTogether; ++row) {
-        const Bfloat16* values = a + row * a_stride + step + 2 * pair;
-        const auto first = hn::BitCast(d, hn::Set(du, uint32_t{values[0]} << 16));
-        const auto second = hn::BitCast(d, hn::Set(du, uint32_t{values[1]} << 16));
-        sums[row] = hn::MulAdd(first, even, sums[row]);
-        sums[row] = hn::MulAdd(second, odd, sums[row]);
+        uint32_t word;  // two values
+        __builtin_memcpy(&word, a + row * a_stride + step + 2 * pair, sizeof word);
+        const auto words = hn::Set(du, word);
+        const auto even = hn::BitCast(d, hn::ShiftLeft<16>(words));
+        const auto odd = hn::BitCast(d, hn::And(words, upper));
+        left_sums[row] = hn::MulAdd(even, left_even, left_sums[row]);
+        right_sums[row] = hn::MulAdd(even, right_even, right_sums[row]);
+        left_sums[row] = hn::MulAdd(odd, left_odd, left_sums[row]);
+        right_sums[row] = hn::MulAdd(odd, right_odd, right_sums[row]);
       }
     }
   }
-  for (int64_t row = 0; row < kRowsTogether; ++row) hn::StoreU(sums[row], d, c + row * c_stride);
+  for (int64_t row = 0; row < kRowsTogether; ++row) {
+    hn::StoreU(left_sums[row], d, c + row * c_stride);
+    hn::StoreU(right_sums[row], d, c + row * c_stride + lanes);
+  }
 }
 
 void MultiplyByVectors(int64_t rows, int64_t columns, int64_t inner, const Bfloat16* a,
                        int64_t a_stride, Panels b, bool add, float* c, int64_t c_stride) {
   const hn::CappedTag<float, 16> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  // The words of a column within its panel.
+  const auto words = [&](int64_t column) {
+    const int64_t within = column % kPanelSide;
+    return b.SkipColumns(column - within).data + within / 16 * 512 + within % 16 * 2;
+  };
   for (int64_t row = 0; row < rows; row += kRowsTogether) {
-    for (int64_t column = 0; column < columns; column += lanes) {
-      const int64_t within = column % kPanelSide;
-      const Bfloat16* tiles = b.SkipColumns(column - within).data + within / 16 * 512;
-      MultiplyColumns(d, inner, a + row * a_stride, a_stride, tiles + within % 16 * 2, add,
-                      c + row * c_stride + column, c_stride);
+    for (int64_t column = 0; column < columns; column += 2 * lanes) {
+      MultiplyColumns(d, inner, a + row * a_stride, a_stride, words(column), words(column + lanes),
+                      add, c + row * c_stride + column, c_stride);
     }
   }
 }

@@ -80,6 +80,7 @@ Result<std::vector<int64_t>> RunState::Checkpoints() const {
 Status RunState::Save(const RunProgress& progress, const NamedValues& state) const {
   Json words;
   EachNumber(progress, [&](const char* name, const auto& value) { words[name] = value; });
+  words["data"] = data_;
   words["arrays"] = Describe(state);
   const std::string text = words.dump();
   int64_t count = 0;
@@ -115,12 +116,17 @@ Result<RunProgress> RunState::Load(const std::string& path, const NamedValues& s
   RESMEM_ASSIGN_OR_RETURN(const Json words,
                           ParseShallowJson(std::string_view(text.data(), text.size()), kLevels));
   RunProgress progress;
-  bool sound = words.is_object() && words.contains("arrays");
+  bool sound = words.is_object() && words.contains("arrays") && words.contains("data");
   EachNumber(progress, [&](const char* name, auto& value) {
     sound = sound && words.contains(name) && words[name].is_number();
     if (sound) value = words[name].get<std::remove_reference_t<decltype(value)>>();
   });
   if (!sound || progress.step < 1) return reader.Corrupt("its words are not those of a checkpoint");
+  if (words["data"] != data_) {
+    return Status(ErrorCode::kMismatch,
+                  Text(path, ": the run began with other tokens than those that are there now; ",
+                       "bring them back, or train into a new folder"));
+  }
   std::span<const float> values = reader.Values<float>(kValues);
   int64_t expected = 0;
   for (const auto& [name, array] : state) expected += std::ssize(array);

@@ -24,12 +24,16 @@ class RunState {
  public:
   explicit RunState(std::string folder) : folder_(std::move(folder)) {}
 
+  // What the run learns from; a checkpoint of other data is refused.
+  void set_data(std::string fingerprint) { data_ = std::move(fingerprint); }
+
   std::string File(const std::string& name) const { return folder_ + "/" + name; }
 
   // Writes the state and removes all but the newest two checkpoints.
   Status Save(const RunProgress& progress, const NamedValues& state) const;
   // From the newest checkpoint that is sound; one that is not is told to `note` and passed over.
-  // No checkpoint: step 0, `state` untouched.  kMismatch: another network's.
+  // No checkpoint: step 0, `state` untouched.  kMismatch: of another model or
+  // of other data.
   Result<RunProgress> Restore(const NamedValues& state,
                               const std::function<void(const std::string&)>& note) const;
 
@@ -41,7 +45,7 @@ class RunState {
   Result<std::vector<int64_t>> Checkpoints() const;  // their steps, rising
   Result<RunProgress> Load(const std::string& path, const NamedValues& state) const;
 
-  std::string folder_;
+  std::string folder_, data_;
 };
 
 }  // namespace resmem

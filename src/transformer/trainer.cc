@@ -99,6 +99,8 @@ Status Run::Prepare() {
     validation_windows_ =
         EvenlySpread(CutWindows(*validation_, recipe_.context), recipe_.validation_windows);
   }
+  state_.set_data(tokens_->fingerprint() +
+                  (validation_.has_value() ? " " + validation_->fingerprint() : ""));
   windows_ = CutWindows(*tokens_, recipe_.context);
   steps_a_pass_ = (std::ssize(windows_) + recipe_.batch - 1) / recipe_.batch;
   steps_ = steps_a_pass_ * recipe_.passes;

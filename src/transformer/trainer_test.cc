@@ -165,6 +165,15 @@ TEST_F(LmTrainerTest, TheCheckpointOfAnotherModelIsRefused) {
   EXPECT_EQ(Train(Folder("run", other)).code(), ErrorCode::kMismatch);
 }
 
+TEST_F(LmTrainerTest, OtherTokensUnderTheSameNameAreRefused) {
+  const std::string folder = Folder("run", Recipe());
+  ASSERT_EQ(Train(folder, 3).code(), ErrorCode::kCancelled);
+  WriteTokens("train.tokens", 3, 24);
+  const Status status = Train(folder);
+  EXPECT_EQ(status.code(), ErrorCode::kMismatch);
+  EXPECT_NE(status.message().find("other tokens"), std::string::npos) << status.message();
+}
+
 TEST_F(LmTrainerTest, ADivergedRunKeepsItsLastGoodCheckpoint) {
   LmRecipe recipe = Recipe();
   recipe.peak_rate = 1000;
