@@ -1,0 +1,176 @@
+#include "kernels/scan_blocks_x86.h"
+
+#include "support/check.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#endif
+
+namespace resmem {
+
+#if defined(__x86_64__)
+
+// g++ 12 takes the "undefined" vectors of its own intrinsics for a mistake of ours (GCC bug
+// 105593).
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+
+#define RESMEM_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")))
+#define RESMEM_TILES __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,amx-tile,amx-int8")))
+
+bool VnniAvailable() {
+  static const bool available = __builtin_cpu_supports("avx512vnni") != 0;
+  return available;
+}
+
+bool ByteTilesAvailable() {
+  static const bool available = [] {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    constexpr unsigned kByteTiles = 1u << 25;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & kByteTiles) != 0;
+  }();
+  return available;
+}
+
+namespace {
+
+// The rows of one block, and where their cells go.
+struct BlockRows {
+  __m512 scales, norms;
+  __mmask16 present;
+  int32_t first;
+};
+
+RESMEM_VNNI inline BlockRows LoadBlock(const CodeBlocks& blocks, int64_t block, int64_t rows) {
+  const int64_t left = rows - block * kBlockRows;
+  BlockRows loaded;
+  loaded.scales = _mm512_loadu_ps(blocks.scales + block * kBlockRows);
+  loaded.norms = _mm512_loadu_ps(blocks.norms + block * kBlockRows);
+  loaded.present = static_cast<__mmask16>(left >= kBlockRows ? 0xffff : (1u << left) - 1);
+  loaded.first = static_cast<int32_t>(block * kBlockRows);
+  return loaded;
+}
+
+RESMEM_VNNI inline int64_t Collect(const QueryGroup& group, int64_t query, const BlockRows& rows,
+                                   __m512i dots, CellFound* out) {
+  const __m512 dot =
+      _mm512_cvtepi32_ps(_mm512_sub_epi32(dots, _mm512_set1_epi32(group.corrections[query])));
+  const __m512 product =
+      _mm512_mul_ps(_mm512_mul_ps(dot, rows.scales), _mm512_set1_ps(group.double_scales[query]));
+  const __m512 value =
+      _mm512_sub_ps(_mm512_add_ps(_mm512_set1_ps(group.bases[query]), rows.norms), product);
+  uint32_t below = _mm512_mask_cmp_ps_mask(rows.present, value,
+                                           _mm512_set1_ps(group.thresholds[query]), _CMP_LE_OQ);
+  if (below == 0) return 0;
+  float values[kBlockRows];
+  _mm512_storeu_ps(values, value);
+  int64_t found = 0;
+  for (; below != 0; below &= below - 1) {
+    const int lane = std::countr_zero(below);
+    out[found++] = {values[lane], static_cast<int32_t>(query), rows.first + lane};
+  }
+  return found;
+}
+
+// kQueries accumulators stay in registers; each vector of codes is loaded once for all of them.
+template <int kQueries>
+RESMEM_VNNI int64_t ScanBlockByVnni(const QueryGroup& group, int64_t first_query,
+                                    const uint8_t* codes, const BlockRows& rows, int64_t width,
+                                    CellFound* out) {
+  __m512i sums[kQueries];
+  for (int q = 0; q < kQueries; ++q) sums[q] = _mm512_setzero_si512();
+  const int8_t* queries = group.codes + first_query * width;
+  for (int64_t i = 0; i < width; i += 4) {
+    const __m512i code = _mm512_loadu_si512(codes + i * kBlockRows);
+    for (int q = 0; q < kQueries; ++q) {
+      int32_t four = 0;
+      std::memcpy(&four, queries + q * width + i, sizeof(four));
+      sums[q] = _mm512_dpbusd_epi32(sums[q], code, _mm512_set1_epi32(four));
+    }
+  }
+  int64_t found = 0;
+  for (int q = 0; q < kQueries; ++q) {
+    found += Collect(group, first_query + q, rows, sums[q], out + found);
+  }
+  return found;
+}
+
+}  // namespace
+
+RESMEM_VNNI int64_t ScanBlocksByVnni(const QueryGroup& group, const CodeBlocks& blocks,
+                                     int64_t rows, int64_t width, CellFound* out) {
+  int64_t found = 0;
+  for (int64_t block = 0; block * kBlockRows < rows; ++block) {
+    const uint8_t* codes = blocks.codes + block * kBlockRows * width;
+    const BlockRows loaded = LoadBlock(blocks, block, rows);
+    int64_t q = 0;
+    for (; q + 8 <= group.count; q += 8) {
+      found += ScanBlockByVnni<8>(group, q, codes, loaded, width, out + found);
+    }
+    for (; q + 2 <= group.count; q += 2) {
+      found += ScanBlockByVnni<2>(group, q, codes, loaded, width, out + found);
+    }
+    if (q < group.count) found += ScanBlockByVnni<1>(group, q, codes, loaded, width, out + found);
+  }
+  return found;
+}
+
+// Tile 0: 16 queries x 64 codes.  Tiles 1, 2: 64 codes x 16 rows of two blocks, as they lie in
+// memory.  Tiles 3, 4: the sums.  Two blocks at a time, so that the products of one hide the
+// latency of the other's.
+RESMEM_TILES int64_t ScanBlocksByTiles(const QueryGroup& group, const CodeBlocks& blocks,
+                                       int64_t rows, int64_t width, CellFound* out) {
+  alignas(64) int32_t sums[2][kGroupQueries][kBlockRows];
+  const int64_t count = (rows + kBlockRows - 1) / kBlockRows;
+  const int64_t block_bytes = kBlockRows * width;
+  int64_t found = 0;
+  for (int64_t block = 0; block < count; block += 2) {
+    const int64_t pair = std::min<int64_t>(2, count - block);
+    const uint8_t* first = blocks.codes + block * block_bytes;
+    const uint8_t* second = first + (pair - 1) * block_bytes;
+    _tile_zero(3);
+    _tile_zero(4);
+    for (int64_t i = 0; i < width; i += kCodePadding) {
+      _tile_loadd(0, group.codes + i, width);
+      _tile_loadd(1, first + i * kBlockRows, 64);
+      _tile_loadd(2, second + i * kBlockRows, 64);
+      _tile_dpbsud(3, 0, 1);
+      _tile_dpbsud(4, 0, 2);
+    }
+    _tile_stored(3, sums[0], 64);
+    _tile_stored(4, sums[1], 64);
+    for (int64_t b = 0; b < pair; ++b) {
+      const BlockRows loaded = LoadBlock(blocks, block + b, rows);
+      for (int64_t q = 0; q < group.count; ++q) {
+        found += Collect(group, q, loaded, _mm512_load_si512(sums[b][q]), out + found);
+      }
+    }
+  }
+  return found;
+}
+
+#else
+
+bool VnniAvailable() {
+  return false;
+}
+bool ByteTilesAvailable() {
+  return false;
+}
+int64_t ScanBlocksByVnni(const QueryGroup&, const CodeBlocks&, int64_t, int64_t, CellFound*) {
+  RESMEM_DCHECK(false);
+  return 0;
+}
+int64_t ScanBlocksByTiles(const QueryGroup&, const CodeBlocks&, int64_t, int64_t, CellFound*) {
+  RESMEM_DCHECK(false);
+  return 0;
+}
+
+#endif
+
+}  // namespace resmem
