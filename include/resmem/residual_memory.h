@@ -78,6 +78,18 @@ struct OpenOptions {
   // Reads every block once and compares checksums (about 10 GB/s from the page cache).
   // Off, for memories that were verified before: values are trusted until Verify() is called.
   bool verify_blocks = true;
+  // Searches every key, even where the memory has an index.
+  bool exact = false;
+};
+
+// The inverted files that make search faster and its answers approximate: docs/approximate.md.
+struct IndexInfo {
+  double recall = 0;           // asked for
+  double measured_recall = 0;  // on rows of the memory at its k, when the files were made
+  int64_t files = 0, lists = 0;
+  int64_t rows = 0;            // in lists, deleted ones included
+  int64_t unindexed_rows = 0;  // appended since; searched exactly until they are many
+  int64_t bytes = 0;
 };
 
 class ResidualMemory {
@@ -112,7 +124,11 @@ class ResidualMemory {
   // The row's logits (kLogits only), for leave-one-out evaluation of rows in the memory.
   std::span<const float> logits(int64_t row) const;
 
+  // Approximate where the memory has an index and was not opened as exact; then index_info() tells
+  // what it promises.
   const KnnIndex& index() const;
+  const KnnIndex& exact_index() const;
+  std::optional<IndexInfo> index_info() const;
 
   // Share of all residual mass, sum |r|, that the sparse form dropped; 0 for others.
   double dropped_mass() const;
@@ -173,8 +189,21 @@ struct CompactOptions {
   Progress* progress = nullptr;
 };
 // Rewrites the memory as one segment without deleted rows.  It answers bit for bit as a
-// memory built without those rows.
+// memory built without those rows.  Its index, where it has one, is made anew.
 Status CompactMemory(const std::string& path, const CompactOptions& options = {});
+
+struct IndexOptions {
+  double recall = 0.95;  // above 0, below 1: the share of the true neighbors to be found
+  uint64_t seed = 0;
+  int threads = 0;  // 0: as many as the machine has; the files do not depend on it
+  Progress* progress = nullptr;
+};
+// Makes an index, or replaces the one there is.  How much of it a search reads is chosen by trying
+// on rows of the memory, and stored.  Errors: kInvalidArgument (recall, a memory without rows),
+// kUnsupported (keys more than 1e15 apart, more than 32,768 dimensions), kCancelled.
+Status IndexMemory(const std::string& path, const IndexOptions& options);
+// Search is exact again.
+Status RemoveIndex(const std::string& path);
 
 // Replaces parameters, calibrator, `tuned` and notes; rows are untouched.  The rest of
 // `description` is not read, but its shapes must be the memory's.  kInvalidArgument where a

@@ -16,6 +16,8 @@ const char* FileKindName(FileKind kind) {
       return "checkpoint";
     case FileKind::kTokenSet:
       return "token set";
+    case FileKind::kIndex:
+      return "index";
   }
   return "unknown";
 }

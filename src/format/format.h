@@ -19,6 +19,7 @@ enum class FileKind : uint32_t {
   kBaseModel = 4,
   kCheckpoint = 5,
   kTokenSet = 6,
+  kIndex = 7,
 };
 const char* FileKindName(FileKind kind);
 

@@ -8,6 +8,7 @@
 #include "memory/file_names.h"
 #include "memory/folder_change.h"
 #include "memory/memory_changes.h"
+#include "memory/memory_index.h"
 #include "memory/residual_encoder.h"
 #include "memory/stored_rows.h"
 #include "support/text.h"
@@ -136,7 +137,8 @@ Status CompactMemory(FileSystem& files, const std::string& path, const CompactOp
   Manifest manifest = change->current();
   MemoryDescription& description = manifest.description;
   const bool freeze = options.freeze && description.form == ResidualForm::kLogits;
-  if (!freeze && rows.deleted().empty() && rows.segments().size() <= 1) return {};
+  const bool indexed = !manifest.index || manifest.index->rows() == rows.capacity();
+  if (!freeze && indexed && rows.deleted().empty() && rows.segments().size() <= 1) return {};
   // What is copied gets new checksums: nothing broken may get one.
   RESMEM_RETURN_IF_ERROR(rows.Verify(options.progress));
   if (freeze) {
@@ -149,6 +151,13 @@ Status CompactMemory(FileSystem& files, const std::string& path, const CompactOp
     Compactor compactor(rows, description, options.progress);
     RESMEM_ASSIGN_OR_RETURN(FileRecord record, compactor.Write(change.get()));
     manifest.segments.push_back(std::move(record));
+  }
+  if (manifest.index) {
+    manifest.index->parts.clear();
+    RESMEM_ASSIGN_OR_RETURN(const StoredRows compacted,
+                            StoredRows::Load(files, change->folder(), manifest));
+    RESMEM_RETURN_IF_ERROR(
+        AddIndexPart(change.get(), compacted, 0, /*threads=*/0, options.progress, &manifest));
   }
   return change->Publish(std::move(manifest));
 }

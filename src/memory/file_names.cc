@@ -35,13 +35,19 @@ std::optional<int64_t> GenerationOf(std::string_view prefix, std::string_view na
   return generation;
 }
 
+std::optional<int64_t> GenerationOf(std::string_view name) {
+  for (const char* prefix : {kSegmentPrefix, kDeletionsPrefix, kIndexPrefix}) {
+    if (const auto generation = GenerationOf(prefix, name)) return generation;
+  }
+  return std::nullopt;
+}
+
 bool IsOurName(std::string_view name) {
   if (name == kLockName) return true;
   if (name.ends_with(kTemporarySuffix)) {
     name.remove_suffix(std::string_view(kTemporarySuffix).size());
   }
-  return name == kManifestName || GenerationOf(kSegmentPrefix, name).has_value() ||
-         GenerationOf(kDeletionsPrefix, name).has_value();
+  return name == kManifestName || GenerationOf(name).has_value();
 }
 
 }  // namespace resmem

@@ -13,6 +13,7 @@ inline constexpr char kManifestName[] = "MANIFEST";
 inline constexpr char kLockName[] = "LOCK";
 inline constexpr char kSegmentPrefix[] = "segment-";
 inline constexpr char kDeletionsPrefix[] = "deletions-";
+inline constexpr char kIndexPrefix[] = "index-";
 
 // Of 15 digits, the most that a name may have.
 inline constexpr int64_t kLargestGeneration = 999'999'999'999'999;
@@ -23,7 +24,10 @@ std::string NumberedName(std::string_view prefix, int64_t generation);
 // The generation in such a name; nothing where it has another form.
 std::optional<int64_t> GenerationOf(std::string_view prefix, std::string_view name);
 
-// Whether the name is one that a writer of ours gives: a manifest, a segment, deletions, the
+// The generation of a segment, deletions or an index; nothing for other names.
+std::optional<int64_t> GenerationOf(std::string_view name);
+
+// Whether the name is one that a writer of ours gives: a manifest, one with a generation, the
 // lock, or what is being written.
 bool IsOurName(std::string_view name);
 

@@ -24,16 +24,9 @@ std::string UtcNow() {
   return {text, size};
 }
 
-// 0 for names without a generation.
-int64_t GenerationOfAny(const std::string& name) {
-  const auto segment = GenerationOf(kSegmentPrefix, name);
-  return segment ? *segment : GenerationOf(kDeletionsPrefix, name).value_or(0);
-}
-
 bool HoldsNumberedFiles(const std::vector<std::string>& names) {
-  return std::any_of(names.begin(), names.end(), [](const std::string& name) {
-    return GenerationOf(kSegmentPrefix, name) || GenerationOf(kDeletionsPrefix, name);
-  });
+  return std::any_of(names.begin(), names.end(),
+                     [](const std::string& name) { return GenerationOf(name).has_value(); });
 }
 
 }  // namespace
@@ -129,7 +122,7 @@ Status FolderChange::ReadState(Start start) {
   bool leftovers = false;
   for (const std::string& name : names) {
     // What a sound manifest does not name is removed, so its number is free.
-    if (!manifest.ok()) latest = std::max(latest, GenerationOfAny(name));
+    if (!manifest.ok()) latest = std::max(latest, GenerationOf(name).value_or(0));
     leftovers |= IsOurName(name) && name != kLockName && !current_.names(name);
   }
   if (latest >= kLargestGeneration) {
@@ -167,7 +160,7 @@ void FolderChange::RemoveFiles(const Manifest& keep, int64_t least_generation) c
   if (!names.ok()) return;
   for (const std::string& name : *names) {
     if (!IsOurName(name) || name == kLockName || keep.names(name)) continue;
-    if (name.ends_with(kTemporarySuffix) || GenerationOfAny(name) >= least_generation) {
+    if (name.ends_with(kTemporarySuffix) || GenerationOf(name).value_or(0) >= least_generation) {
       (void)files_->Remove(PathOf(name)).ok();
     }
   }

@@ -19,6 +19,12 @@ SectionShape JsonSection(int64_t bytes) {
 
 }  // namespace
 
+int64_t IndexRecord::rows() const {
+  int64_t rows = 0;
+  for (const IndexPart& part : parts) rows += part.file.rows;
+  return rows;
+}
+
 int64_t Manifest::stored_rows() const {
   int64_t rows = 0;
   for (const FileRecord& segment : segments) rows += segment.rows;
@@ -26,9 +32,15 @@ int64_t Manifest::stored_rows() const {
 }
 
 bool Manifest::names(const std::string& file) const {
+  const auto is_part = [&](const IndexPart& part) { return part.file.file == file; };
   return file == kManifestName || (deletions && deletions->file == file) ||
+         (index && std::any_of(index->parts.begin(), index->parts.end(), is_part)) ||
          std::any_of(segments.begin(), segments.end(),
                      [&](const FileRecord& segment) { return segment.file == file; });
+}
+
+void Manifest::ForgetIndex() {
+  index.reset();
 }
 
 Result<Manifest> ReadManifest(FileSystem& files, const std::string& folder) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ivf/search_effort.h"
 #include "resmem/residual_memory.h"
 #include "support/file_system.h"
 
@@ -21,16 +22,34 @@ struct FileRecord {
   uint64_t header_hash = 0;
 };
 
+// An inverted file over whole segments, and how it is searched.
+struct IndexPart {
+  FileRecord file;                      // rows: those of the segments
+  std::vector<MeasuredEffort> efforts;  // for each k of kEffortLadder
+};
+
+// Parts cover the segments in order, from the first; the last segments may be in none.
+struct IndexRecord {
+  double recall = 0;  // as asked
+  uint64_t seed = 0;
+  std::vector<IndexPart> parts;
+
+  int64_t rows() const;
+};
+
 struct Manifest {
   MemoryDescription description;
   int64_t generation = 0;
   uint64_t next_id = 0;  // larger than every id that was ever in the memory
   std::vector<FileRecord> segments;
   std::optional<FileRecord> deletions;
+  std::optional<IndexRecord> index;
   int64_t bytes = 0;  // of the manifest's own file; set by ReadManifest()
 
   int64_t stored_rows() const;
   bool names(const std::string& file) const;
+  // Inlined, it makes g++ 12 warn of an index that is not there.
+  void ForgetIndex();
 };
 
 inline constexpr uint64_t kLargestId = INT64_MAX;

@@ -1,14 +1,14 @@
 #include "memory/manifest_json.h"
 
 #include <array>
-#include <charconv>
 #include <set>
 #include <utility>
 
-#include "format/checksum.h"
 #include "format/json_fields.h"
 #include "memory/description.h"
 #include "memory/file_names.h"
+#include "memory/file_record_json.h"
+#include "memory/index_json.h"
 #include "support/calibrator_names.h"
 #include "support/checked_math.h"
 #include "support/text.h"
@@ -21,40 +21,6 @@ constexpr char kMetric[] = "l2";
 
 Status Corrupt(const std::string& message) {
   return {ErrorCode::kCorrupt, message};
-}
-
-Json RecordToJson(const FileRecord& record) {
-  return {{"file", record.file},
-          {"rows", record.rows},
-          {"bytes", record.bytes},
-          {"header_hash", HexOfHash(record.header_hash)}};
-}
-
-Result<FileRecord> RecordFromJson(const Json& object, const char* prefix, int64_t last_generation,
-                                  const std::string& where) {
-  Fields fields(object, where);
-  FileRecord record;
-  std::string hash;
-  fields.Get("file", &record.file);
-  fields.Get("rows", &record.rows);
-  fields.Get("bytes", &record.bytes);
-  fields.Get("header_hash", &hash);
-  RESMEM_RETURN_IF_ERROR(fields.status());
-  const std::optional<int64_t> generation = GenerationOf(prefix, record.file);
-  if (!generation) {
-    return Corrupt(
-        Text(where, ": file is \"", record.file, "\", expected ", prefix, "NNNNNN.resmem"));
-  }
-  if (*generation > last_generation) {
-    return Corrupt(Text(where, ": file is \"", record.file,
-                        "\", but the manifest is of generation ", last_generation));
-  }
-  if (record.rows < 1) return Corrupt(Text(where, " has no rows"));
-  std::from_chars(hash.data(), hash.data() + hash.size(), record.header_hash, 16);
-  if (HexOfHash(record.header_hash) != hash) {
-    return Corrupt(Text(where, ": header_hash is \"", hash, "\", expected 16 hexadecimal digits"));
-  }
-  return record;
 }
 
 Status ReadDescription(const Json& object, MemoryDescription* description) {
@@ -127,6 +93,10 @@ Status ReadFileList(const Json& object, Manifest* manifest) {
     rows = *sum;
     manifest->segments.push_back(std::move(record));
   }
+  const auto index = object.find("index");  // memories had none at first
+  if (index != object.end() && !index->is_null()) {
+    RESMEM_ASSIGN_OR_RETURN(manifest->index, IndexFromJson(*index, *manifest));
+  }
   if (deletions->is_null()) return {};
   RESMEM_ASSIGN_OR_RETURN(manifest->deletions, RecordFromJson(*deletions, kDeletionsPrefix,
                                                               manifest->generation, "deletions"));
@@ -170,6 +140,7 @@ Result<std::string> ManifestToJson(const Manifest& manifest) {
       {"next_id", manifest.next_id},
       {"segments", std::move(segments)},
       {"deletions", manifest.deletions ? RecordToJson(*manifest.deletions) : Json(nullptr)},
+      {"index", manifest.index ? IndexToJson(*manifest.index) : Json(nullptr)},
   };
   for (const auto& [name, value] : json.items()) {
     try {

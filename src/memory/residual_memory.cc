@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "memory/id_index.h"
+#include "memory/memory_index.h"
 #include "memory/stored_rows.h"
 #include "support/check.h"
 #include "support/guard.h"
@@ -21,18 +22,21 @@ struct ResidualMemory::Impl {
     std::call_once(ids_once, [this] { id_index.emplace(rows); });
     return *id_index;
   }
+  Status Load(const OpenOptions& options);
   Status Verify(Progress* progress) const;
 
   std::string path;
   StoredRows rows;
   int64_t bytes_on_disk = 0;
-  std::unique_ptr<KnnIndex> index;
+  std::unique_ptr<KnnIndex> exact;
+  std::optional<MemoryIndex> approximate;
   mutable std::once_flag ids_once;
   mutable std::optional<IdIndex> id_index;
 };
 
 Status ResidualMemory::Impl::Verify(Progress* progress) const {
   RESMEM_RETURN_IF_ERROR(rows.Verify(progress));
+  if (approximate) RESMEM_RETURN_IF_ERROR(approximate->Verify(progress));
   const std::optional<uint64_t> repeated = ids().repeated();
   if (!repeated) return {};
   return {ErrorCode::kCorrupt, Text(path, ": two living rows have the id ", *repeated,
@@ -44,21 +48,44 @@ ResidualMemory::ResidualMemory(ResidualMemory&&) noexcept = default;
 ResidualMemory& ResidualMemory::operator=(ResidualMemory&&) noexcept = default;
 ResidualMemory::~ResidualMemory() = default;
 
-Result<ResidualMemory> ResidualMemory::Open(const std::string& path,
-                                            const OpenOptions& options) try {
-  RESMEM_ASSIGN_OR_RETURN(StoredRows rows, StoredRows::Load(FileSystem::Posix(), path));
-  auto impl = std::make_unique<Impl>(std::move(rows), path);
-  if (options.verify_blocks) RESMEM_RETURN_IF_ERROR(impl->Verify(nullptr));
-  const Manifest& manifest = impl->rows.manifest();
-  impl->bytes_on_disk = manifest.bytes + (manifest.deletions ? manifest.deletions->bytes : 0);
+Status ResidualMemory::Impl::Load(const OpenOptions& options) {
+  const Manifest& manifest = rows.manifest();
+  bytes_on_disk = manifest.bytes + (manifest.deletions ? manifest.deletions->bytes : 0);
   std::vector<KeyBlock> blocks;
-  for (const Segment& segment : impl->rows.segments()) {
-    impl->bytes_on_disk += segment.file().file_bytes();
+  for (const Segment& segment : rows.segments()) {
+    bytes_on_disk += segment.file().file_bytes();
     blocks.push_back(segment.keys());
   }
-  RESMEM_ASSIGN_OR_RETURN(impl->index, MakeExactIndex(manifest.description.dim, std::move(blocks),
-                                                      impl->rows.deleted()));
-  return ResidualMemory(std::move(impl));
+  RESMEM_ASSIGN_OR_RETURN(
+      exact, MakeExactIndex(manifest.description.dim, std::move(blocks), rows.deleted()));
+  if (!manifest.index || manifest.index->parts.empty()) return {};
+  for (const IndexPart& part : manifest.index->parts) bytes_on_disk += part.file.bytes;
+  if (options.exact) return {};
+  RESMEM_ASSIGN_OR_RETURN(approximate, MemoryIndex::Open(FileSystem::Posix(), path, rows, *exact));
+  return {};
+}
+
+Result<ResidualMemory> ResidualMemory::Open(const std::string& path,
+                                            const OpenOptions& options) try {
+  FileSystem& files = FileSystem::Posix();
+  while (true) {
+    RESMEM_ASSIGN_OR_RETURN(StoredRows rows, StoredRows::Load(files, path));
+    auto impl = std::make_unique<Impl>(std::move(rows), path);
+    const Status loaded = impl->Load(options);
+    if (loaded.ok()) {
+      if (options.verify_blocks) RESMEM_RETURN_IF_ERROR(impl->Verify(nullptr));
+      return ResidualMemory(std::move(impl));
+    }
+    if (loaded.code() != ErrorCode::kNotFound) return loaded;
+    // A file of the index is gone: another process has replaced the manifest since, or it is lost.
+    RESMEM_ASSIGN_OR_RETURN(const Manifest now, ReadManifest(files, path));
+    if (now.generation == impl->rows.manifest().generation) {
+      return Status(ErrorCode::kCorrupt, Text(loaded.message(),
+                                              ", but the manifest names it; make it again with: "
+                                              "resmem index ",
+                                              path));
+    }
+  }
 } catch (...) {
   return CaughtException("open the memory");
 }
@@ -82,7 +109,14 @@ bool ResidualMemory::deleted(int64_t row) const {
   return impl_->rows.deleted(row);
 }
 const KnnIndex& ResidualMemory::index() const {
-  return *impl_->index;
+  return impl_->approximate ? impl_->approximate->index() : *impl_->exact;
+}
+const KnnIndex& ResidualMemory::exact_index() const {
+  return *impl_->exact;
+}
+std::optional<IndexInfo> ResidualMemory::index_info() const {
+  if (!impl_->approximate) return std::nullopt;
+  return impl_->approximate->info();
 }
 
 uint64_t ResidualMemory::id(int64_t row) const {

@@ -6,6 +6,7 @@
 #include "memory/check_rows.h"
 #include "memory/description.h"
 #include "memory/file_names.h"
+#include "memory/memory_index.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -146,6 +147,7 @@ Status RowWriter::Publish() {
     RESMEM_ASSIGN_OR_RETURN(FileRecord record, segment_->Finish());
     manifest_.segments.push_back(std::move(record));
   }
+  RESMEM_RETURN_IF_ERROR(ExtendIndex(change_.get(), &manifest_));
   return change_->Publish(manifest_);
 }
 

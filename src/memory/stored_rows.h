@@ -20,6 +20,8 @@ class StoredRows {
  public:
   // A consistent state, even while another process compacts the memory.
   static Result<StoredRows> Load(FileSystem& files, const std::string& folder);
+  // The state that this manifest tells of; a file that is gone is kNotFound.
+  static Result<StoredRows> Load(FileSystem& files, const std::string& folder, Manifest manifest);
 
   const Manifest& manifest() const { return manifest_; }
   const std::vector<Segment>& segments() const { return segments_; }
@@ -38,8 +40,6 @@ class StoredRows {
   Status VerifyIds() const;
 
  private:
-  static Result<StoredRows> Load(FileSystem& files, const std::string& folder, Manifest manifest);
-
   Manifest manifest_;
   std::vector<Segment> segments_;
   std::vector<int64_t> starts_ = {0};  // of each segment, and the end

@@ -1,0 +1,72 @@
+#include "ivf/centroids.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "kernels/amx.h"
+
+namespace resmem {
+
+Centroids::Centroids(const float* values, int64_t count, int64_t dim, const float* center)
+    : values_(values),
+      count_(count),
+      dim_(dim),
+      center_(center),
+      blocks_(CodeWidth(dim), BlocksOfRows(count)) {
+  CodedVectors coded(dim, 1);
+  for (int64_t list = 0; list < count; ++list) {
+    coded.Set(0, centroid(list), center);
+    blocks_.Set(list, coded.codes(0), coded.scale(0), coded.SquaredNorm(0));
+  }
+}
+
+template <class Threshold, class Found>
+void Centroids::Scan(const CodedVectors& points, int64_t begin, int64_t count,
+                     const Threshold& threshold, const Found& found) const {
+  std::optional<TileScope> tiles;
+  if (AmxActive() && count > 1) tiles.emplace();
+  const int64_t width = points.width();
+  // A part of the codes stays in the second cache while all points pass by.
+  const int64_t part = std::max<int64_t>(kMostCells, (1 << 17) / width);
+  CellFound cells[kMostCells];
+  for (int64_t first = 0; first < count_; first += part) {
+    const int64_t end = std::min(count_, first + part);
+    for (int64_t q = 0; q < count; q += kGroupQueries) {
+      QueryGroup group;
+      group.count = std::min(kGroupQueries, count - q);
+      group.codes = points.codes(begin + q);
+      for (int64_t i = 0; i < group.count; ++i) {
+        points.PutScales(begin + q + i, i, &group);
+        group.bases[i] = 0;
+      }
+      for (int64_t row = first; row < end; row += kRowsACall) {
+        for (int64_t i = 0; i < group.count; ++i) group.thresholds[i] = threshold(q + i);
+        const int64_t hits = ScanBlocks(group, blocks_.From(row / kBlockRows),
+                                        std::min(kRowsACall, end - row), width, cells);
+        for (int64_t i = 0; i < hits; ++i) {
+          found(q + cells[i].query,
+                Candidate{cells[i].value, static_cast<uint32_t>(row + cells[i].row)});
+        }
+      }
+    }
+  }
+}
+
+void Centroids::Nearest(const CodedVectors& points, int64_t begin, int64_t count,
+                        std::span<CandidatePool> pools) const {
+  Scan(
+      points, begin, count, [&](int64_t i) { return pools[i].threshold(); },
+      [&](int64_t i, Candidate candidate) { pools[i].Offer(candidate); });
+}
+
+void Centroids::Assign(const CodedVectors& points, int64_t begin, int64_t count,
+                       uint32_t* lists) const {
+  std::vector<Candidate> best(static_cast<size_t>(count),
+                              Candidate{std::numeric_limits<float>::max(), UINT32_MAX});
+  Scan(
+      points, begin, count, [&](int64_t i) { return best[i].value; },
+      [&](int64_t i, Candidate candidate) { best[i] = std::min(best[i], candidate); });
+  for (int64_t i = 0; i < count; ++i) lists[i] = best[i].row;
+}
+
+}  // namespace resmem

@@ -1,0 +1,25 @@
+// How many lists to scan for an asked recall: found by trying, on rows of the memory itself.
+#ifndef RESMEM_IVF_CHOOSE_EFFORT_H_
+#define RESMEM_IVF_CHOOSE_EFFORT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "ivf/list_search.h"
+#include "ivf/search_effort.h"
+#include "resmem/knn_index.h"
+#include "resmem/progress.h"
+
+namespace resmem {
+
+// Rows that can be found, up to 1,000 of them, ask for their neighbors without themselves, and the
+// answers are compared with those of `exact`, an index of the same rows.  Recall is the share of
+// rows in an answer that are no farther than the last of the exact one.  Chosen so that the mean is
+// above `recall` by two standard errors; where nothing is, all lists are scanned.
+Result<std::vector<MeasuredEffort>> ChooseEffort(const ListSearch& search, const KnnIndex& exact,
+                                                 double recall, uint64_t seed, int threads,
+                                                 Progress* progress);
+
+}  // namespace resmem
+
+#endif  // RESMEM_IVF_CHOOSE_EFFORT_H_

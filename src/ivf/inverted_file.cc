@@ -1,0 +1,92 @@
+#include "ivf/inverted_file.h"
+
+#include <utility>
+
+#include "ivf/coded_vectors.h"
+#include "support/text.h"
+
+namespace resmem {
+
+InvertedLayout::InvertedLayout(int64_t dim, int64_t lists, int64_t blocks)
+    : sections{{"center", StoredType::kF32, 1, dim},
+               {"centroids", StoredType::kF32, lists, dim},
+               {"list_rows", StoredType::kU32, lists, 1},
+               {"rows", StoredType::kU32, blocks, kBlockRows},
+               {"scales", StoredType::kF32, blocks, kBlockRows},
+               {"norms", StoredType::kF32, blocks, kBlockRows},
+               {"codes", StoredType::kU8, blocks, kBlockRows * CodeWidth(dim)}} {}
+
+InvertedFile::InvertedFile(ContainerReader file, int64_t dim, int64_t rows)
+    : file_(std::move(file)),
+      rows_(rows),
+      width_(CodeWidth(dim)),
+      list_rows_(file_.Values<uint32_t>(InvertedLayout::kListRows).data()) {
+  const int64_t lists = file_.sections()[InvertedLayout::kListRows].shape.rows;
+  first_blocks_ = {0};
+  for (int64_t list = 0; list < lists; ++list) {
+    first_blocks_.push_back(first_blocks_.back() + BlocksOfRows(list_rows_[list]));
+  }
+}
+
+Result<InvertedFile> InvertedFile::Open(ContainerReader file, int64_t dim, int64_t rows) {
+  const auto& sections = file.sections();
+  if (sections.size() <= InvertedLayout::kCodes) {
+    return file.Corrupt(
+        Text("has ", sections.size(), " sections, expected ", InvertedLayout::kCodes + 1));
+  }
+  const int64_t lists = sections[InvertedLayout::kListRows].shape.rows;
+  const int64_t blocks = sections[InvertedLayout::kRows].shape.rows;
+  if (dim < 1 || dim > kMostCodes || rows < 1 || rows > kMostListedRows || lists < 1 ||
+      lists > rows || blocks > rows) {
+    return file.Corrupt(Text("claims ", lists, " lists in ", blocks, " blocks for ", rows,
+                             " rows of ", dim, " values"));
+  }
+  RESMEM_RETURN_IF_ERROR(file.ExpectSections(InvertedLayout(dim, lists, blocks).sections));
+  // Small, and every answer depends on it.
+  for (const size_t section :
+       {InvertedLayout::kCenter, InvertedLayout::kCentroids, InvertedLayout::kListRows}) {
+    RESMEM_RETURN_IF_ERROR(file.VerifySection(section));
+  }
+  InvertedFile inverted(std::move(file), dim, rows);
+  int64_t listed = 0;  // each term has 32 bits, and there are at most 2^31
+  for (int64_t list = 0; list < lists; ++list) listed += inverted.list_rows(list);
+  if (listed > rows || inverted.first_blocks_.back() != blocks) {
+    return inverted.file_.Corrupt(Text("its lists have ", listed, " rows in ",
+                                       inverted.first_blocks_.back(), " blocks, expected at most ",
+                                       rows, " in ", blocks));
+  }
+  const auto values = [&](size_t section) { return inverted.file_.Values<float>(section).data(); };
+  inverted.centroids_ = std::make_unique<Centroids>(values(InvertedLayout::kCentroids), lists, dim,
+                                                    values(InvertedLayout::kCenter));
+  return inverted;
+}
+
+CodeBlocks InvertedFile::blocks(int64_t list) const {
+  const int64_t slot = first_blocks_[list] * kBlockRows;
+  return {file_.Values<uint8_t>(InvertedLayout::kCodes).data() + slot * width_,
+          file_.Values<float>(InvertedLayout::kScales).data() + slot,
+          file_.Values<float>(InvertedLayout::kNorms).data() + slot};
+}
+
+const uint32_t* InvertedFile::row_numbers(int64_t list) const {
+  return file_.Values<uint32_t>(InvertedLayout::kRows).data() + first_blocks_[list] * kBlockRows;
+}
+
+Status InvertedFile::Verify(Progress* progress) const {
+  RESMEM_RETURN_IF_ERROR(file_.VerifyBlocks(progress));
+  std::vector<bool> seen(static_cast<size_t>(rows_));
+  for (int64_t list = 0; list < lists(); ++list) {
+    const uint32_t* numbers = row_numbers(list);
+    for (int64_t i = 0; i < list_rows(list); ++i) {
+      if (numbers[i] >= rows_ || seen[numbers[i]] || (i > 0 && numbers[i] <= numbers[i - 1])) {
+        return file_.Corrupt(Text("list ", list, " holds row ", numbers[i], " at place ", i,
+                                  "; numbers must ascend below ", rows_,
+                                  " and be in one list only"));
+      }
+      seen[numbers[i]] = true;
+    }
+  }
+  return {};
+}
+
+}  // namespace resmem

@@ -1,0 +1,60 @@
+// An inverted file over some rows of a memory, mapped: docs/memory_format.md, section 9.
+//
+// Rows are numbered from 0 here.  Each lies in one list, the one whose centroid is nearest by
+// code; its code is relative to that centroid.  Const methods may be called from any thread.
+#ifndef RESMEM_IVF_INVERTED_FILE_H_
+#define RESMEM_IVF_INVERTED_FILE_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "format/container_reader.h"
+#include "ivf/centroids.h"
+#include "kernels/scan_blocks.h"
+#include "resmem/progress.h"
+
+namespace resmem {
+
+// Of the sections, in the order of the file.
+struct InvertedLayout {
+  InvertedLayout(int64_t dim, int64_t lists, int64_t blocks);
+  enum : size_t { kCenter, kCentroids, kListRows, kRows, kScales, kNorms, kCodes };
+  std::vector<SectionShape> sections;
+};
+
+// Rows of one file at most: their numbers and places have 32 bits.
+constexpr int64_t kMostListedRows = int64_t{1} << 31;
+
+class InvertedFile {
+ public:
+  // Of `rows` rows of `dim` values.  Checks sizes; row numbers by Verify() only, so that whoever
+  // uses one compares it with rows() first.
+  static Result<InvertedFile> Open(ContainerReader file, int64_t dim, int64_t rows);
+
+  const ContainerReader& file() const { return file_; }
+  int64_t rows() const { return rows_; }
+  int64_t lists() const { return static_cast<int64_t>(first_blocks_.size()) - 1; }
+  int64_t width() const { return width_; }
+  const Centroids& centroids() const { return *centroids_; }
+
+  int64_t list_rows(int64_t list) const { return list_rows_[list]; }
+  CodeBlocks blocks(int64_t list) const;
+  const uint32_t* row_numbers(int64_t list) const;  // ascending, list_rows(list) of them
+
+  // Every checksum; that each row is in at most one list and lists ascend.
+  Status Verify(Progress* progress) const;
+
+ private:
+  InvertedFile(ContainerReader file, int64_t dim, int64_t rows);
+
+  ContainerReader file_;
+  int64_t rows_, width_;
+  const uint32_t* list_rows_ = nullptr;
+  std::vector<int64_t> first_blocks_;  // of each list, and the end
+  std::unique_ptr<Centroids> centroids_;
+};
+
+}  // namespace resmem
+
+#endif  // RESMEM_IVF_INVERTED_FILE_H_

@@ -1,0 +1,41 @@
+// Approximate search over a memory: inverted files one after the other, and after them rows that
+// are in none yet and are searched exactly.
+#ifndef RESMEM_IVF_IVF_INDEX_H_
+#define RESMEM_IVF_IVF_INDEX_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "ivf/choose_effort.h"
+#include "ivf/list_search.h"
+#include "resmem/knn_index.h"
+#include "search/key_store.h"
+
+namespace resmem {
+
+// Consecutive rows that share an inverted file.
+struct IndexedPart {
+  std::unique_ptr<ListSearch> search;
+  std::vector<MeasuredEffort> efforts;  // by k, ascending
+};
+
+// Rows that are searched exactly.
+struct UnindexedRows {
+  KeyStore keys;
+  std::unique_ptr<KnnIndex> index;  // of these keys
+};
+
+// Rows are numbered through the parts in order, then through `rest`.  `exact` covers all of them,
+// outlives the index, and answers what codes cannot: k above the ladder's last, queries out of
+// reach.
+//
+// Answers as KnnIndex says, but a row may be missing; distances are true.  The same for any thread
+// count, batch size and instruction set.
+std::unique_ptr<KnnIndex> MakeIvfIndex(std::vector<IndexedPart> parts,
+                                       std::optional<UnindexedRows> rest, const KnnIndex& exact);
+
+}  // namespace resmem
+
+#endif  // RESMEM_IVF_IVF_INDEX_H_

@@ -1,0 +1,28 @@
+// How much of an inverted file a search reads.
+#ifndef RESMEM_IVF_SEARCH_EFFORT_H_
+#define RESMEM_IVF_SEARCH_EFFORT_H_
+
+#include <cstdint>
+
+namespace resmem {
+
+// For up to k neighbors.
+struct SearchEffort {
+  int64_t k = 0;
+  int64_t probes = 0;  // lists scanned
+  int64_t depth = 0;   // rows measured by their keys, >= k
+};
+
+// The least effort that was seen to suffice, and what it gave.
+struct MeasuredEffort {
+  SearchEffort effort;
+  double recall = 0;  // mean over the queries tried
+};
+
+// Effort is chosen for these k; a search takes the first that is not below its own.
+inline constexpr int64_t kEffortLadder[] = {16, 64, 256, 1024};
+inline constexpr int64_t kMostDepth = 4;  // times k
+
+}  // namespace resmem
+
+#endif  // RESMEM_IVF_SEARCH_EFFORT_H_

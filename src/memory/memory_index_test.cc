@@ -1,0 +1,276 @@
+#include "memory/memory_index.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "fixtures/every_memory.h"
+#include "fixtures/file_bytes.h"
+#include "resmem/residual_memory.h"
+
+namespace resmem {
+namespace {
+
+using fixtures::Open;
+using fixtures::ReadBytes;
+using fixtures::TemporaryFolder;
+using fixtures::Write;
+using fixtures::WriteBytes;
+
+constexpr int64_t kDim = 6, kOutputs = 2;
+
+MemoryDescription Described() {
+  MemoryDescription description;
+  description.dim = kDim;
+  description.outputs = kOutputs;
+  description.parameters.k = 20;
+  return description;
+}
+
+// Rows with ids from `first_id` on, in 12 clusters.
+RowData Rows12(int64_t count, uint64_t first_id, uint64_t seed) {
+  RowData data = MakeRows(count, kDim, kOutputs, seed);
+  for (int64_t row = 0; row < count; ++row) {
+    data.ids[static_cast<size_t>(row)] = first_id + static_cast<uint64_t>(row);
+    for (int64_t i = 0; i < kDim; ++i) {
+      data.keys[static_cast<size_t>(row * kDim + i)] +=
+          static_cast<float>((row % 12 + 1) * (i + 3) % 7 * 2);
+    }
+  }
+  return data;
+}
+
+void Append(const std::string& path, const Rows& rows) {
+  auto writer = MemoryWriter::Append(path, rows.count());
+  ASSERT_TRUE(writer.ok()) << writer.status().message();
+  ASSERT_TRUE(writer->Add(rows).ok());
+  const Status finished = writer->Finish();
+  ASSERT_TRUE(finished.ok()) << finished.message();
+}
+
+void Index(const std::string& path, double recall) {
+  const Status status = IndexMemory(path, {.recall = recall});
+  ASSERT_TRUE(status.ok()) << status.message();
+}
+
+// The only file of the index.
+std::string IndexFile(const std::string& path) {
+  std::string found;
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    if (entry.path().filename().string().starts_with("index-")) found = entry.path();
+  }
+  return found;
+}
+
+// Answers as ids, so that memories with other row numbers can be compared.
+std::vector<std::pair<uint64_t, float>> Answers(const ResidualMemory& memory, MatrixView queries,
+                                                int64_t k) {
+  SearchOptions options;
+  options.k = k;
+  Neighbors found;
+  const Status status = memory.index().Search(queries, options, &found);
+  EXPECT_TRUE(status.ok()) << status.message();
+  std::vector<std::pair<uint64_t, float>> answers;
+  for (size_t i = 0; i < found.rows.size(); ++i) {
+    answers.emplace_back(found.rows[i] < 0 ? UINT64_MAX : memory.id(found.rows[i]),
+                         found.distances[i]);
+  }
+  return answers;
+}
+
+double Recall(const ResidualMemory& memory, MatrixView queries, int64_t k) {
+  SearchOptions options;
+  options.k = k;
+  Neighbors truth, found;
+  EXPECT_TRUE(memory.exact_index().Search(queries, options, &truth).ok());
+  EXPECT_TRUE(memory.index().Search(queries, options, &found).ok());
+  int64_t right = 0;
+  for (int64_t q = 0; q < queries.rows; ++q) {
+    for (int64_t i = 0; i < k; ++i) {
+      right += found.distances_of(q)[i] <= truth.distances_of(q)[k - 1] ? 1 : 0;
+    }
+  }
+  return static_cast<double>(right) / static_cast<double>(queries.rows * k);
+}
+
+TEST(MemoryIndex, AnIndexedMemoryTellsWhatItPromises) {
+  const TemporaryFolder folder(fixtures::FastParent());
+  const std::string path = folder / "m";
+  const RowData data = Rows12(3000, 0, 1);
+  Write(path, Described(), data.view(Described()));
+  EXPECT_FALSE(Open(path).index_info().has_value());
+  Index(path, 0.9);
+  const ResidualMemory memory = Open(path);
+  ASSERT_TRUE(memory.index_info().has_value());
+  EXPECT_EQ(memory.index_info()->recall, 0.9);
+  EXPECT_GE(memory.index_info()->measured_recall, 0.9);
+  EXPECT_EQ(memory.index_info()->rows, 3000);
+  EXPECT_EQ(memory.index_info()->unindexed_rows, 0);
+  EXPECT_TRUE(memory.Verify().ok());
+  EXPECT_GE(Recall(memory, MatrixView(data.keys.data(), 200, kDim), 20), 0.88);
+  const auto exact = ResidualMemory::Open(path, {.exact = true});
+  EXPECT_FALSE(exact->index_info().has_value());
+  EXPECT_EQ(&exact->index(), &exact->exact_index());
+
+  ASSERT_TRUE(RemoveIndex(path).ok());
+  EXPECT_FALSE(Open(path).index_info().has_value());
+  EXPECT_EQ(IndexFile(path), "");
+}
+
+TEST(MemoryIndex, TheSameSeedGivesTheSameFileOnAnyNumberOfThreads) {
+  const TemporaryFolder folder(fixtures::FastParent());
+  const RowData data = Rows12(2000, 0, 2);
+  std::vector<std::string> files;
+  for (const int threads : {1, 3}) {
+    const std::string path = folder / ("m" + std::to_string(threads));
+    Write(path, Described(), data.view(Described()));
+    ASSERT_TRUE(IndexMemory(path, {.recall = 0.8, .threads = threads}).ok());
+    files.push_back(ReadBytes(IndexFile(path)));
+  }
+  EXPECT_EQ(files[0], files[1]);
+}
+
+// Appends, deletions near and far, compactions: exact search answers as a fresh memory of the
+// same rows, the index within its recall.
+TEST(MemoryIndex, AnswersHoldAfterAnyMixtureOfChanges) {
+  const TemporaryFolder folder(fixtures::FastParent());
+  for (const uint64_t seed : {1u, 2u}) {
+    const std::string path = folder / ("m" + std::to_string(seed));
+    Random random(seed);
+    const RowData pool = Rows12(6000, 0, 10 + seed);
+    const RowData queries = Rows12(100, 0, 20 + seed);
+    const MatrixView view(queries.keys.data(), 100, kDim);
+    int64_t used = 2500;
+    std::vector<bool> alive(6000);
+    std::fill(alive.begin(), alive.begin() + used, true);
+    Write(path, Described(), pool.Part(0, used).view(Described()));
+    Index(path, 0.9);
+    for (int step = 0; step < 8; ++step) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed << ", step " << step);
+      const uint64_t what = random.Below(4);
+      if (what == 0) {
+        const auto more = static_cast<int64_t>(1 + random.Below(400));
+        Append(path, pool.Part(used, more).view(Described()));
+        std::fill(alive.begin() + used, alive.begin() + used + more, true);
+        used += more;
+      } else if (what == 3) {
+        ASSERT_TRUE(CompactMemory(path).ok());
+      } else {
+        // A third of the rows, or most of one cluster.
+        std::vector<uint64_t> gone;
+        const uint64_t cluster = random.Below(12);
+        for (int64_t row = 0; row < used; ++row) {
+          const bool hit =
+              what == 1 ? random.Below(3) == 0 : row % 12 == static_cast<int64_t>(cluster);
+          if (!alive[row] || !hit) continue;
+          gone.push_back(static_cast<uint64_t>(row));
+          alive[row] = false;
+        }
+        ASSERT_TRUE(DeleteRows(path, gone).ok());
+      }
+      std::vector<int64_t> dead;
+      for (int64_t row = 0; row < used; ++row) {
+        if (!alive[row]) dead.push_back(row);
+      }
+      const std::string fresh = folder / "fresh";
+      std::filesystem::remove_all(fresh);
+      Write(fresh, Described(), pool.Part(0, used).Without(dead).view(Described()));
+      const auto exact = ResidualMemory::Open(path, {.exact = true});
+      ASSERT_TRUE(exact.ok());
+      EXPECT_EQ(Answers(*exact, view, 20), Answers(Open(fresh), view, 20));
+      const ResidualMemory memory = Open(path);
+      ASSERT_TRUE(memory.index_info().has_value());
+      for (const int64_t k : {1, 20, 100}) EXPECT_GE(Recall(memory, view, k), 0.87) << "k = " << k;
+      for (const auto& [id, distance] : Answers(memory, view, 20)) EXPECT_TRUE(alive[id]);
+    }
+  }
+}
+
+TEST(MemoryIndex, AppendedRowsAreFoundAtOnceAndListedOnceTheyAreMany) {
+  const TemporaryFolder folder(fixtures::FastParent());
+  const std::string path = folder / "m";
+  const RowData data = Rows12(24000, 0, 3);
+  Write(path, Described(), data.Part(0, 2000).view(Described()));
+  Index(path, 0.9);
+  Append(path, data.Part(2000, 500).view(Described()));
+  EXPECT_EQ(Open(path).index_info()->unindexed_rows, 500);
+  // Each new row finds itself first.
+  const auto own = Answers(Open(path), MatrixView(data.keys.data() + 2000 * kDim, 500, kDim), 1);
+  for (size_t i = 0; i < own.size(); ++i) EXPECT_EQ(own[i].first, 2000 + i);
+
+  Append(path, data.Part(2500, 17000).view(Described()));
+  EXPECT_EQ(Open(path).index_info()->unindexed_rows, 0);
+  EXPECT_EQ(Open(path).index_info()->files, 1);  // the small one was taken in
+  Append(path, data.Part(19500, 4500).view(Described()));
+  EXPECT_EQ(Open(path).index_info()->unindexed_rows, 4500);
+  EXPECT_GE(Recall(Open(path), MatrixView(data.keys.data(), 100, kDim), 20), 0.87);
+  ASSERT_TRUE(CompactMemory(path).ok());
+  EXPECT_EQ(Open(path).index_info()->unindexed_rows, 0);
+  EXPECT_EQ(Open(path).index_info()->rows, 24000);
+}
+
+TEST(MemoryIndex, AMemoryOfDeletedRowsOnlyStillOpensCompactsAndGrows) {
+  const TemporaryFolder folder(fixtures::FastParent());
+  const std::string path = folder / "m";
+  const RowData data = Rows12(100, 0, 4);
+  Write(path, Described(), data.view(Described()));
+  Index(path, 0.9);
+  ASSERT_TRUE(DeleteRows(path, data.ids).ok());
+  EXPECT_EQ(Answers(Open(path), MatrixView(data.keys.data(), 1, kDim), 2)[0].first, UINT64_MAX);
+  EXPECT_EQ(IndexMemory(path, {}).code(), ErrorCode::kInvalidArgument);
+  ASSERT_TRUE(CompactMemory(path).ok());
+  EXPECT_EQ(Open(path).rows(), 0);
+  Append(path, Rows12(50, 500, 5).view(Described()));
+  EXPECT_EQ(Open(path).rows(), 50);
+  ASSERT_TRUE(CompactMemory(path).ok());  // and now there is something to index again
+  EXPECT_EQ(Open(path).index_info()->rows, 50);
+}
+
+TEST(MemoryIndex, AnIndexOfAnotherMemoryIsRefused) {
+  const TemporaryFolder folder(fixtures::FastParent());
+  for (const char* name : {"a", "b"}) {
+    Write(folder / name, Described(), Rows12(500, 0, name[0]).view(Described()));
+    Index(folder / name, 0.9);
+  }
+  WriteBytes(IndexFile(folder / "a"), ReadBytes(IndexFile(folder / "b")));
+  const auto memory = ResidualMemory::Open(folder / "a", {.verify_blocks = false});
+  EXPECT_EQ(memory.status().code(), ErrorCode::kCorrupt);
+  EXPECT_NE(memory.status().message().find("index-"), std::string::npos);
+  // Exact search does not need it, and it can be made anew.
+  EXPECT_TRUE(ResidualMemory::Open(folder / "a", {.exact = true}).ok());
+  Index(folder / "a", 0.9);
+  EXPECT_TRUE(ResidualMemory::Open(folder / "a").ok());
+}
+
+TEST(MemoryIndex, AnAlteredTruncatedOrMissingIndexFileIsRefused) {
+  const TemporaryFolder folder(fixtures::FastParent());
+  const std::string path = folder / "m";
+  Write(path, Described(), Rows12(500, 0, 6).view(Described()));
+  Index(path, 0.9);
+  const std::string file = IndexFile(path), sound = ReadBytes(file);
+  std::string altered = sound;
+  altered[sound.size() / 2] = static_cast<char>(altered[sound.size() / 2] ^ 8);
+  for (const std::string& bytes : {altered, sound.substr(0, sound.size() - 1), std::string()}) {
+    WriteBytes(file, bytes);
+    EXPECT_EQ(ResidualMemory::Open(path).status().code(), ErrorCode::kCorrupt);
+  }
+  std::filesystem::remove(file);
+  EXPECT_EQ(ResidualMemory::Open(path).status().code(), ErrorCode::kCorrupt);
+  Index(path, 0.9);
+  EXPECT_TRUE(ResidualMemory::Open(path).ok());
+}
+
+TEST(MemoryIndex, ARecallThatIsNoShareIsRefused) {
+  const TemporaryFolder folder(fixtures::FastParent());
+  const std::string path = folder / "m";
+  Write(path, Described(), Rows12(100, 0, 7).view(Described()));
+  for (const double recall : {0.0, 1.0, -0.5, 95.0, std::nan("")}) {
+    EXPECT_EQ(IndexMemory(path, {.recall = recall}).code(), ErrorCode::kInvalidArgument);
+  }
+  EXPECT_EQ(IndexMemory(folder / "absent", {}).code(), ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace resmem
