@@ -7,6 +7,7 @@
 #define HWY_TARGET_INCLUDE "kernels/scan_codes.cc"
 #include "hwy/foreach_target.h"  // compiles the rest of this file once per instruction set
 #include "hwy/highway.h"
+#include "kernels/scan_codes_vnni.h"
 #include "kernels/simd_level.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -105,6 +106,9 @@ void DotRows(const int16_t* query, const int8_t* codes, int64_t count, int64_t d
 
 int64_t ScanCodes(const CodedQuery& query, const CodedRows& rows, int64_t count, int64_t dim,
                   float reach, RowBelow* out) {
+#if HWY_TARGET == HWY_AVX3
+  if (VnniApplies(dim)) return ScanCodesVnni(query, rows, count, dim, reach, out);
+#endif
   const hn::ScalableTag<float> d;
   const hn::Rebind<int32_t, decltype(d)> ints;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -156,7 +160,8 @@ HWY_EXPORT(ScanCodes);
 
 int32_t LargestQueryCode(int64_t dim) {
   const int64_t largest = INT32_MAX / 128 / dim;
-  return largest < 127 ? 0 : static_cast<int32_t>(std::min<int64_t>(largest, INT16_MAX));
+  // 127 * 256 + 127: not more, so that it splits into two signed bytes.
+  return largest < 127 ? 0 : static_cast<int32_t>(std::min<int64_t>(largest, 32639));
 }
 
 int64_t ScanCodes(const CodedQuery& query, const CodedRows& rows, int64_t count, int64_t dim,

@@ -8,6 +8,19 @@
 #include "residual/residual.h"
 
 namespace resmem {
+namespace {
+
+// accumulator[classes[j]] += weight * values[j].  A class that is not one occurs in no verified
+// file; without verification there is still no write outside.
+template <class Class>
+void AddEntries(const Class* classes, const float* values, int64_t count, float weight,
+                int64_t outputs, float* accumulator) {
+  for (int64_t j = 0; j < count; ++j) {
+    if (classes[j] < outputs) accumulator[classes[j]] += weight * values[j];
+  }
+}
+
+}  // namespace
 
 const float* Segment::residual_values(int64_t begin, int64_t count, float* scratch) const {
   if (residuals_ != nullptr) return residuals_ + begin;
@@ -50,10 +63,10 @@ void Segment::AddResidual(int64_t row, float temperature, float weight, float* s
     case ResidualForm::kSparse: {
       const int64_t begin = row * top_;
       const float* const values = residual_values(begin, top_, scratch);
-      for (int64_t j = 0; j < top_; ++j) {
-        const int64_t c = residual_class(begin + j);
-        // True in every verified file; without verification still no write outside.
-        if (c < outputs_) accumulator[c] += weight * values[j];
+      if (narrow_classes_ != nullptr) {
+        AddEntries(narrow_classes_ + begin, values, top_, weight, outputs_, accumulator);
+      } else {
+        AddEntries(wide_classes_ + begin, values, top_, weight, outputs_, accumulator);
       }
       break;
     }

@@ -14,6 +14,7 @@
 #define RESMEM_SEARCH_ERROR_BOUND_H_
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -24,13 +25,18 @@ constexpr double kUnitRoundoff = 0x1p-24;
 constexpr int64_t kMaxBoundedDim = int64_t{1} << 19;  // beyond, every row is measured in double
 constexpr double kUnderflow = 0x1p-100;               // >= 2 dim 2^-126
 
+// std::nextafter() without the call; x is finite.
+inline float NextBelow(float x) {
+  if (x == 0) return -std::numeric_limits<float>::denorm_min();
+  const int32_t bits = std::bit_cast<int32_t>(x);
+  return std::bit_cast<float>(x > 0 ? bits - 1 : bits + 1);
+}
 inline float RoundDown(double x) {
   const float nearest = static_cast<float>(x);
-  return nearest > x ? std::nextafter(nearest, -std::numeric_limits<float>::infinity()) : nearest;
+  return nearest > x ? NextBelow(nearest) : nearest;
 }
 inline float RoundUp(double x) {
-  const float nearest = static_cast<float>(x);
-  return nearest < x ? std::nextafter(nearest, std::numeric_limits<float>::infinity()) : nearest;
+  return -RoundDown(-x);
 }
 
 // For ScanRows(): value = sum of (q_i - x_i)^2.  The difference is rounded once, its square twice
