@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "support/random.h"
@@ -54,6 +56,37 @@ TEST(SelectTop, KeepsTheLargestInClassOrderAndReportsTheRest) {
   EXPECT_EQ(std::vector<uint32_t>(classes, classes + 3), (std::vector<uint32_t>{1, 2, 3}));
   EXPECT_EQ(std::vector<float>(values, values + 3), (std::vector<float>{-0.5f, 0.2f, 0.5f}));
   EXPECT_NEAR(dropped, 0.3, 1e-7);
+}
+
+TEST(SelectTop, KeepsWhatSortingKeeps) {
+  Random random(6);
+  for (int trial = 0; trial < 300; ++trial) {
+    const auto classes = static_cast<int64_t>(1 + random.Below(500));
+    const auto top = static_cast<int64_t>(1 + random.Below(static_cast<uint64_t>(classes)));
+    std::vector<float> residual(static_cast<size_t>(classes));
+    for (float& value : residual) {
+      // Many ties, zeros of both signs, and magnitudes from 1 to below the smallest normal float.
+      value = static_cast<float>(static_cast<int>(random.Below(5)) - 2) *
+              std::ldexp(1.0f, -static_cast<int>(random.Below(3) * 70));
+    }
+    std::vector<uint32_t> order(residual.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+      return std::fabs(residual[a]) > std::fabs(residual[b]);
+    });
+    std::sort(order.begin(), order.begin() + top);
+    double expected_dropped = 0;
+    for (auto c = order.begin() + top; c != order.end(); ++c) {
+      expected_dropped += std::fabs(residual[*c]);
+    }
+    order.resize(static_cast<size_t>(top));
+    std::vector<uint32_t> kept(static_cast<size_t>(top));
+    std::vector<float> values(static_cast<size_t>(top));
+    const double dropped = SelectTop(residual.data(), classes, top, kept.data(), values.data());
+    ASSERT_EQ(kept, order);
+    for (size_t i = 0; i < kept.size(); ++i) ASSERT_EQ(values[i], residual[kept[i]]);
+    ASSERT_NEAR(dropped, expected_dropped, 1e-12 * (1 + expected_dropped));
+  }
 }
 
 TEST(SelectTop, OfAllClassesDropsNothing) {
