@@ -60,7 +60,7 @@ struct LmRecipe {
   int64_t batch = 32;               // windows a step
   LmOptimizer optimizer = LmOptimizer::kAdamW;
   LmSchedule schedule = LmSchedule::kCosine;
-  double peak_rate = 2e-3;
+  double peak_rate = 3e-3;
   int64_t warmup_steps = 200;
   int64_t constant_steps = 0;
   double weight_decay = 0.01;
