@@ -188,6 +188,8 @@ Result<ExitCode> LmTrain::Run(Console& console) {
   RESMEM_RETURN_IF_ERROR(PrepareFolder(recipe));
   RESMEM_RETURN_IF_ERROR(Train(console));
   RESMEM_RETURN_IF_ERROR(PrintSummary());
+  console.Note("next: resmem lm memorize " + recipe.tokens + " --model " + folder_ +
+               "/last.onnx -o NEW.resmem");
   return ExitCode::kOk;
 }
 

@@ -40,8 +40,8 @@ class OutputLayer {
                 float* embedding_gradient);
 
  private:
-  // So many rows at a time.
-  static constexpr int64_t kRowsTogether = 1024;
+  // So many rows at a time: what a part works on then stays in the second cache.
+  static constexpr int64_t kRowsTogether = 512;
   static constexpr int64_t kVocabularyBlock = 128;
   // The vocabulary in as many parts, each summed up by one thread, whatever the number of threads.
   static constexpr int64_t kParts = 16;

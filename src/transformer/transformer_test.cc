@@ -196,6 +196,27 @@ TEST_F(TransformerTest, TheGradientWithDropoutIsTheSlopeOfTheLossWithDropout) {
   }
 }
 
+TEST_F(TransformerTest, ManyWindowsAddUpAsOneByOne) {
+  // More positions than go through the layers, and through the output layer, at once.
+  std::vector<TokenExample> many;
+  for (int i = 0; i < 80; ++i) many.push_back(examples_[static_cast<size_t>(i) % 3 == 0 ? 0 : 2]);
+  Transformer model(shape_, layout_, 64, 2);
+  model.SetParameters(values_);
+  std::vector<float> together(values_.size()), apart(values_.size());
+  const Outcome all = model.Learn(many, 0, 0, together);
+  Outcome sum;
+  for (const TokenExample& example : many) sum.Add(model.Learn({&example, 1}, 0, 0, apart));
+  EXPECT_EQ(all.predicted, sum.predicted);
+  EXPECT_EQ(all.right, sum.right);
+  EXPECT_NEAR(all.loss, sum.loss, 1e-9 * sum.loss);
+  double distance = 0, length = 0;
+  for (size_t i = 0; i < apart.size(); ++i) {
+    distance += std::pow(together[i] - apart[i], 2);
+    length += std::pow(apart[i], 2);
+  }
+  EXPECT_LT(std::sqrt(distance / length), 1e-5);
+}
+
 TEST_F(TransformerTest, WhatComesLaterChangesNothingBefore) {
   Transformer model(shape_, layout_, 64, 1);
   model.SetParameters(values_);
