@@ -13,9 +13,10 @@
 // In the intrinsics of g++ 12 themselves.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 
-#define RESMEM_AMX                                                                             \
-  __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16,fma," \
-                        "bmi")))
+#define RESMEM_AMX                                                                  \
+  __attribute__((                                                                   \
+      target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16,fma," \
+             "bmi")))
 #define RESMEM_AMX_INLINE RESMEM_AMX __attribute__((always_inline)) inline
 
 namespace resmem {
