@@ -13,8 +13,8 @@
 namespace resmem {
 namespace {
 
-constexpr int64_t kMostTogether = 8192;            // queries that share one pass over the lists
-constexpr int64_t kMostPooled = int64_t{1} << 22;  // candidates of a thread's queries
+constexpr int64_t kMostTogether = 8192;
+constexpr int64_t kMostCandidates = int64_t{1} << 22;  // about 8 bytes each
 
 class IvfIndex : public KnnIndex {
  public:
@@ -55,6 +55,26 @@ class IvfIndex : public KnnIndex {
                        [&](const IndexedPart& part) { return part.search->InReach(query); });
   }
 
+  static SearchEffort EffortFor(const IndexedPart& part, int64_t k) {
+    const auto fits =
+        std::find_if(part.efforts.begin(), part.efforts.end(),
+                     [&](const MeasuredEffort& choice) { return choice.effort.k >= k; });
+    RESMEM_DCHECK(fits != part.efforts.end());
+    return {k, fits->effort.probes, fits->effort.depth};
+  }
+
+  // Queries of a thread that share a pass over the lists: as many as their candidates, rows and
+  // lists, have room for.
+  int64_t MostTogether(int64_t k) const {
+    int64_t most = kMostTogether;
+    for (const IndexedPart& part : parts_) {
+      const SearchEffort effort = EffortFor(part, k);
+      const int64_t lists = std::min(effort.probes, part.search->file().lists());
+      most = std::min(most, kMostCandidates / (2 * effort.depth + 3 * lists + 64));
+    }
+    return most;
+  }
+
   Status SearchRest(MatrixView queries, const SearchOptions& options, Neighbors* out) const {
     SearchOptions of_rest = options;
     std::vector<int64_t> exclude(options.exclude.begin(), options.exclude.end());
@@ -68,8 +88,8 @@ class IvfIndex : public KnnIndex {
                      const SearchOptions& options, Neighbors* out) const {
     const int threads = ResolveThreads(options.threads);
     const auto count = static_cast<int64_t>(questions.size());
-    const int64_t most = std::min(kMostTogether, kMostPooled / (8 * options.k + 64));
-    const int64_t grain = std::clamp<int64_t>((count + threads - 1) / threads, 1, most);
+    const int64_t grain =
+        std::clamp<int64_t>((count + threads - 1) / threads, 1, MostTogether(options.k));
     std::mutex mutex;
     Status failure;  // of any piece
     int64_t done = 0;
@@ -92,12 +112,7 @@ class IvfIndex : public KnnIndex {
     std::vector<std::vector<MeasuredRow>> measured(questions.size());
     int64_t first_row = 0;
     for (const IndexedPart& part : parts_) {
-      const auto fits =
-          std::find_if(part.efforts.begin(), part.efforts.end(),
-                       [&](const MeasuredEffort& choice) { return choice.effort.k >= out->k; });
-      RESMEM_DCHECK(fits != part.efforts.end());
-      SearchEffort effort = fits->effort;
-      effort.k = out->k;
+      const SearchEffort effort = EffortFor(part, out->k);
       RESMEM_RETURN_IF_ERROR(part.search->Search(questions, effort, first_row, measured));
       first_row += part.search->file().rows();
     }

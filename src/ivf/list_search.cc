@@ -95,7 +95,7 @@ class ListSearch::Batch {
   // A query asks for `probes` lists.  Where a share s of their rows still lives, it goes on until
   // it has met 1 / s times as many living rows as the lists once had, and through all lists
   // where s is below a half: what is left lies farther off, spread over more lists.  It always
-  // meets enough rows to fill its pool.
+  // meets k rows, where there are as many.
   void ChooseLists() {
     std::vector<uint32_t> open(questions_.size());
     std::iota(open.begin(), open.end(), 0u);
@@ -131,7 +131,7 @@ class ListSearch::Batch {
   // queries[i] is question numbers[i]; `unsatisfied` are those that need more than `lists` lists.
   void ChooseAmong(int64_t lists, const CodedVectors& queries, std::span<const uint32_t> numbers,
                    std::vector<uint32_t>* unsatisfied) {
-    const int64_t fewest = std::max(effort_.depth, effort_.k) + 1;  // one may be excluded
+    const int64_t fewest = effort_.k + 1;  // one may be excluded
     std::vector<CandidatePool> nearest(numbers.size(), CandidatePool(lists));
     file_.centroids().Nearest(queries, 0, queries.count(), nearest);
     for (size_t i = 0; i < numbers.size(); ++i) {

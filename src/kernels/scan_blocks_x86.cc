@@ -21,7 +21,9 @@ namespace resmem {
 #pragma GCC diagnostic ignored "-Wuninitialized"
 
 #define RESMEM_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")))
-#define RESMEM_TILES __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,amx-tile,amx-int8")))
+// With all of the above, so that what is shared can be inlined; tiles come with VNNI.
+#define RESMEM_TILES \
+  __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,amx-tile,amx-int8")))
 
 bool VnniAvailable() {
   static const bool available = __builtin_cpu_supports("avx512vnni") != 0;
