@@ -4,7 +4,9 @@
 #define RESMEM_COMMANDS(ADD)                                        \
   ADD("Make a memory", "memorize", MakeMemorize)                    \
   ADD("Make a memory", "tune", MakeTune)                            \
+  ADD("Make a memory", "index", MakeIndex)                          \
   ADD("Judge it", "eval", MakeEval)                                 \
+  ADD("Judge it", "doctor", MakeDoctor)                             \
   ADD("Judge it", "compare", MakeCompare)                           \
   ADD("Judge it", "report", MakeReport)                             \
   ADD("Judge it", "examples", MakeExamples)                         \

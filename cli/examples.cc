@@ -28,6 +28,7 @@ class Examples : public Command {
                    const MemoryDescription& memory) const;
 
   std::string memory_path_, memory_images_;
+  bool exact_ = false;
   DatasetOptions data_;
   RoleOptions roles_;
   ModelOptions model_;
@@ -62,6 +63,7 @@ void Examples::Declare(CommandLine& line) {
       .File()
       .Default("found by the memory's sources where it was made of pictures");
   parameters_.Declare(line, "as stored in the memory");
+  DeclareExact(line, &exact_);
   model_.Declare(line, /*check=*/true);
   output_.Declare(line);
   DeclareThreads(line, &options_.threads);
@@ -120,7 +122,8 @@ std::string Examples::Text(const std::vector<resmem::Example>& examples,
 }
 
 Result<ExitCode> Examples::Run(Console& console) {
-  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(memory_path_));
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
+                          ResidualMemory::Open(memory_path_, {.exact = exact_}));
   std::vector<std::string> inputs = data_.Paths();
   inputs.push_back(memory_path_);
   if (!memory_images_.empty()) inputs.push_back(FilePart(memory_images_));

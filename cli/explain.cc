@@ -28,6 +28,7 @@ class ExplainCommand : public Command {
                "leave this row of the memory out, such as the query itself")
         .Default("none");
     parameters_.Declare(line, "as stored in the memory");
+    DeclareExact(line, &exact_);
     model_.Declare(line, /*check=*/true);
     line.Group("Output");
     line.Value("--lines", &lines_, "N", "neighbors shown; the sum is over all of them");
@@ -38,7 +39,8 @@ class ExplainCommand : public Command {
   }
 
   Result<ExitCode> Run(Console& console) override {
-    RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(memory_path_));
+    RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
+                            ResidualMemory::Open(memory_path_, {.exact = exact_}));
     const MemoryDescription& description = memory.description();
     RESMEM_ASSIGN_OR_RETURN(const Input input,
                             model_.OpenInput(data_, memory_path_, memory, threads_, console));
@@ -87,6 +89,7 @@ class ExplainCommand : public Command {
   }
 
   std::string memory_path_;
+  bool exact_ = false;
   DatasetOptions data_;
   ModelOptions model_;
   ParameterOptions parameters_;

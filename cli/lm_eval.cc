@@ -25,6 +25,7 @@ class LmEval : public Command {
   std::string Words(const Evaluation& evaluation) const;
 
   std::string memory_path_, tokens_path_;
+  bool exact_ = false;
   TokenModelOptions model_;
   TokenRowsOptions rows_;
   ParameterOptions parameters_;
@@ -43,6 +44,7 @@ void LmEval::Declare(CommandLine& line) {
       .File();
   DeclareTokenRows(line, &rows_);
   parameters_.Declare(line, "as stored in the memory");
+  DeclareExact(line, &exact_);
   options_.lambdas = {0.0f, 0.2f, 0.4f, 0.5f, 0.6f, 0.8f, 1.0f};
   line.Value("--lambdas", &options_.lambdas, "LIST", "weights of kNN-LM mixing, 0 to 1");
   line.Group("Output");
@@ -75,7 +77,8 @@ std::string LmEval::Words(const Evaluation& evaluation) const {
 
 Result<ExitCode> LmEval::Run(Console& console) {
   RESMEM_RETURN_IF_ERROR(output_.CheckPaths({memory_path_, tokens_path_, model_.path()}));
-  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(memory_path_));
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
+                          ResidualMemory::Open(memory_path_, {.exact = exact_}));
   RESMEM_ASSIGN_OR_RETURN(const TokenSet set, TokenSet::Open(tokens_path_));
   RESMEM_ASSIGN_OR_RETURN(const OnnxModel model, model_.OpenFor(memory_path_, memory));
   RESMEM_ASSIGN_OR_RETURN(const TokenRows rows, TokenRows::Make(model, set, rows_));

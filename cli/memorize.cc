@@ -35,6 +35,7 @@ class Memorize : public Command {
   KeyType key_type_ = KeyType::kFloat32;
   std::optional<ResidualForm> form_;
   int64_t top_ = 128;
+  std::optional<double> recall_;
   bool freeze_ = false, half_residuals_ = false, overwrite_ = false;
   MemoryOutput printed_;
 };
@@ -76,6 +77,9 @@ void Memorize::Declare(CommandLine& line) {
   line.Value("--top", &top_, "N", "sparse: residuals kept a row");
   line.Flag("--freeze", &freeze_, "the same as --form dense: less work at serving, T fixed");
   line.Flag("--half-residuals", &half_residuals_, "dense and sparse: values of 2 bytes");
+  line.Value("--recall", &recall_, "SHARE",
+             "also make an index that finds this share of the true neighbors, as 'resmem index'")
+      .Default("none: search is exact");
   line.Flag("--overwrite", &overwrite_, "replace a memory of that name");
   parameters_.Declare(line, "");
   model_.Declare(line, /*check=*/false);
@@ -146,6 +150,10 @@ Result<ExitCode> Memorize::Run(Console& console) {
   LogitsCheck check;
   const bool classification = task_ == Task::kClassification;
   RESMEM_RETURN_IF_ERROR(WriteRows(classification ? check.Watch(rows) : rows, &writer, console));
+  if (recall_.has_value()) {
+    RESMEM_RETURN_IF_ERROR(
+        IndexMemory(output_, {.recall = *recall_, .progress = console.progress()}));
+  }
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                           ResidualMemory::Open(output_, {.verify_blocks = false}));
   WarnIfNothingToAdd(memory, console);

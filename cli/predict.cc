@@ -39,6 +39,7 @@ class Predict : public Command {
                   std::vector<float>* probabilities, PredictionLine* line) const;
 
   std::string memory_path_, output_, scores_;
+  bool exact_ = false;
   DatasetOptions data_;
   ModelOptions model_;
   ParameterOptions parameters_;
@@ -57,6 +58,7 @@ void Predict::Declare(CommandLine& line) {
   DeclareMemory(line, &memory_path_);
   data_.Declare(line, DatasetUse::kPredict);
   parameters_.Declare(line, "as stored in the memory");
+  DeclareExact(line, &exact_);
   model_.Declare(line, /*check=*/true);
   line.Group("Output");
   line.Value("--output", &output_, "FILE", "where the lines go")
@@ -167,7 +169,8 @@ Status Predict::WriteBlock(int64_t begin, const Rows& rows, const Scores& scores
 }
 
 Result<ExitCode> Predict::Run(Console& console) {
-  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(memory_path_));
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
+                          ResidualMemory::Open(memory_path_, {.exact = exact_}));
   const MemoryDescription& description = memory.description();
   RESMEM_RETURN_IF_ERROR(CheckOptions(description));
   RESMEM_ASSIGN_OR_RETURN(const Input input,

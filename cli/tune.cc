@@ -23,6 +23,7 @@ class TuneCommand : public Command {
   std::string Text(const Tuning& tuning) const;
 
   std::string memory_path_;
+  bool exact_ = false;
   DatasetOptions data_;
   ModelOptions model_;
   TuneOptions options_;
@@ -60,6 +61,7 @@ void TuneCommand::Declare(CommandLine& line) {
   model_.Declare(line, /*check=*/true);
   output_.Declare(line);
   line.Flag("--dry-run", &dry_run_, "leave the memory as it is");
+  DeclareExact(line, &exact_);
   DeclareThreads(line, &options_.threads);
   line.AddExample("the usual way", "resmem tune my.resmem --data validation.npz");
   line.AddExample(
@@ -102,7 +104,8 @@ std::string TuneCommand::Text(const Tuning& tuning) const {
 }
 
 Result<ExitCode> TuneCommand::Run(Console& console) {
-  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(memory_path_));
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
+                          ResidualMemory::Open(memory_path_, {.exact = exact_}));
   std::vector<std::string> inputs = data_.Paths();
   inputs.push_back(memory_path_);
   RESMEM_RETURN_IF_ERROR(output_.CheckPaths(inputs));

@@ -15,6 +15,7 @@ void EvaluationRun::DeclareInput(CommandLine& line) {
             "judge the memory's own rows, each without itself; no input is needed where the "
             "memory keeps logits");
   parameters_.Declare(line, "as stored in the memory");
+  DeclareExact(line, &exact_);
 }
 
 void EvaluationRun::DeclareModelAndOutput(CommandLine& line) {
@@ -24,7 +25,8 @@ void EvaluationRun::DeclareModelAndOutput(CommandLine& line) {
 }
 
 Result<Evaluation> EvaluationRun::Run(Console& console) {
-  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(memory_path_));
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
+                          ResidualMemory::Open(memory_path_, {.exact = exact_}));
   std::vector<std::string> inputs = data_.Paths();
   inputs.push_back(memory_path_);
   if (!coarse_file_.empty()) inputs.push_back(FilePart(coarse_file_));

@@ -8,6 +8,10 @@ void DeclareMemory(CommandLine& line, std::string* path) {
   line.Argument("MEMORY", path, "folder made by 'resmem memorize'").Folder();
 }
 
+void DeclareExact(CommandLine& line, bool* exact) {
+  line.Flag("--exact", exact, "search every key, even where the memory has an index");
+}
+
 Status CheckShapes(const std::string& memory_path, const MemoryDescription& memory,
                    const Dataset& dataset) {
   const auto mismatch = [&](const char* what, int64_t found, int64_t wanted, const char* option) {

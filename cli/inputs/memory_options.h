@@ -15,6 +15,9 @@ namespace resmem::cli {
 // The argument MEMORY.
 void DeclareMemory(CommandLine& line, std::string* path);
 
+// --exact, for commands that search it.
+void DeclareExact(CommandLine& line, bool* exact);
+
 // kBadData where the rows' dim or outputs are not the memory's.
 Status CheckShapes(const std::string& memory_path, const MemoryDescription& memory,
                    const Dataset& dataset);

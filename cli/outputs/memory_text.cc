@@ -54,9 +54,21 @@ Table MemoryTable(const std::string& path, const ResidualMemory& memory) {
                                    : FingerprintText(description.fingerprint)});
   const auto model = description.notes.find(kModelNote);
   if (model != description.notes.end()) table.AddRow({"model", model->second});
+  table.AddRow({"search", SearchText(memory)});
   table.AddRow(
       {"on disk", Bytes(memory.bytes_on_disk()) + " in " + Counted(memory.segments(), "segment")});
   return table;
+}
+
+std::string SearchText(const ResidualMemory& memory) {
+  const std::optional<IndexInfo> info = memory.index_info();
+  if (!info.has_value()) return "exact";
+  return "index for recall " + ShortNumber(info->recall) + " (" + Fixed(info->measured_recall, 4) +
+         " measured), " + Counted(info->lists, "list") + " in " + Counted(info->files, "file") +
+         " of " + Bytes(info->bytes) +
+         (info->unindexed_rows == 0
+              ? ""
+              : "; " + Counted(info->unindexed_rows, "newer row") + " searched exactly");
 }
 
 void WarnIfNothingToAdd(const ResidualMemory& memory, Console& console) {

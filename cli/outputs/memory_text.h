@@ -12,6 +12,9 @@ namespace resmem::cli {
 
 Table MemoryTable(const std::string& path, const ResidualMemory& memory);
 
+// How it is searched: exactly, or by its index and how well.
+std::string SearchText(const ResidualMemory& memory);
+
 // The plain warning where the base has memorised its training set.
 void WarnIfNothingToAdd(const ResidualMemory& memory, Console& console);
 

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "resmem/array.h"
+#include "resmem/diagnosis.h"
 #include "resmem/evaluation.h"
 #include "resmem/image_set.h"
 #include "resmem/onnx_model.h"
@@ -43,6 +44,7 @@ struct MemoryInfo {
   bool tuned = false, cross_fitted = false;
   Fingerprint fingerprint;
   std::string tool_version, created;
+  std::optional<IndexInfo> index;
 };
 
 struct RunInfo {
@@ -170,6 +172,7 @@ std::string ExamplesJson(std::span<const Example> examples, std::string_view rul
 std::string FiguresJson(std::string_view title, std::span<const Figure> figures,
                         const RunInfo& run);
 std::string SimulationJson(const SimulationResult& result, const RunInfo& run);
+std::string DiagnosisJson(const Diagnosis& diagnosis, const RunInfo& run);
 std::string MemoryJson(const MemoryInfo& memory, const RunInfo& run);
 // `prepared`: the manifest beside the file, if it has one; then also the fingerprint.
 std::string OnnxJson(const std::string& path, const OnnxSummary& summary,

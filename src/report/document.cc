@@ -50,22 +50,38 @@ Json ToJson(const PairedGain& gain) {
           {"p_value", Number(gain.p_value)}};
 }
 
+namespace {
+
+Json ToJson(const IndexInfo& index) {
+  return {{"recall", Number(index.recall)},
+          {"measured_recall", Number(index.measured_recall)},
+          {"files", index.files},
+          {"lists", index.lists},
+          {"rows", index.rows},
+          {"unindexed_rows", index.unindexed_rows},
+          {"bytes", index.bytes}};
+}
+
+}  // namespace
+
 Json ToJson(const MemoryInfo& memory) {
-  return {{"path", memory.path},
-          {"rows", memory.rows},
-          {"dim", memory.dim},
-          {"outputs", memory.outputs},
-          {"segments", memory.segments},
-          {"bytes_on_disk", memory.bytes_on_disk},
-          {"key_type", memory.key_type},
-          {"form", memory.form},
-          {"parameters", ToJson(memory.parameters)},
-          {"tuned", memory.tuned},
-          {"cross_fitted", memory.cross_fitted},
-          {"model_digest", memory.fingerprint.digest},
-          {"model_layer", memory.fingerprint.layer},
-          {"tool_version", memory.tool_version},
-          {"created", memory.created}};
+  Json json = {{"path", memory.path},
+               {"rows", memory.rows},
+               {"dim", memory.dim},
+               {"outputs", memory.outputs},
+               {"segments", memory.segments},
+               {"bytes_on_disk", memory.bytes_on_disk},
+               {"key_type", memory.key_type},
+               {"form", memory.form},
+               {"parameters", ToJson(memory.parameters)},
+               {"tuned", memory.tuned},
+               {"cross_fitted", memory.cross_fitted},
+               {"model_digest", memory.fingerprint.digest},
+               {"model_layer", memory.fingerprint.layer},
+               {"tool_version", memory.tool_version},
+               {"created", memory.created}};
+  if (memory.index) json["index"] = ToJson(*memory.index);
+  return json;
 }
 
 Json ToJson(const RunInfo& run) {

@@ -69,6 +69,7 @@ MemoryInfo DescribeMemory(const std::string& path, const ResidualMemory& memory)
   info.fingerprint = description.fingerprint;
   info.tool_version = description.tool_version;
   info.created = description.created;
+  info.index = memory.index_info();
   return info;
 }
 

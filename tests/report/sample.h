@@ -16,6 +16,7 @@ std::vector<std::string> ClassNames();
 RunInfo Run();
 Evaluation Classification();
 Evaluation Regression();
+Diagnosis Diagnosed(const Evaluation& evaluation);
 Tuning ClassificationTuning();
 Tuning RegressionTuning();
 std::vector<Example> ImageExamples();

@@ -58,6 +58,10 @@ int main(int argc, char** argv) {
     }
   }
   // Documents without a page.
+  std::ofstream(std::string(argv[1]) + "/diagnosis.json")
+      << DiagnosisJson(sample::Diagnosed(sample::Classification()), run);
+  std::ofstream(std::string(argv[1]) + "/regression_diagnosis.json")
+      << DiagnosisJson(sample::Diagnosed(sample::Regression()), run);
   std::ofstream(std::string(argv[1]) + "/onnx.json")
       << OnnxJson("net.onnx", sample::Onnx(), sample::Manifest(), {"0123", "pool"}, run);
   return WriteTextSamples(argv[1], run).ok() ? 0 : 1;

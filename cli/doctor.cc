@@ -1,0 +1,125 @@
+// resmem doctor: is the memory in order, and does it help?
+#include "command.h"
+#include "console/format.h"
+#include "console/output.h"
+#include "console/table.h"
+#include "inputs/dataset_options.h"
+#include "inputs/memory_options.h"
+#include "inputs/model_options.h"
+#include "inputs/selected_rows.h"
+#include "outputs/memory_text.h"
+#include "resmem/diagnosis.h"
+#include "resmem/report.h"
+
+namespace resmem::cli {
+namespace {
+
+class Doctor : public Command {
+ public:
+  void Declare(CommandLine& line) override {
+    line.About("is the memory in order, and does it help?",
+               "Asks rows of the memory for their neighbors, by its index and exactly: the recall, "
+               "and the accuracy that is lost. With labelled rows also base against base + memory "
+               "on them; without, on rows of the memory, each without itself. Exits with 5 where "
+               "base + memory is worse than the base on rows that the base was not trained on.");
+    DeclareMemory(line, &memory_path_);
+    data_.Declare(line, DatasetUse::kJudge);
+    roles_.Declare(line, Role::kTest);
+    line.Group("Diagnosis");
+    line.Value("--sample", &options_.sample, "ROWS", "rows of the memory that are asked");
+    model_.Declare(line, /*check=*/true);
+    line.Group("Output");
+    line.Flag("--json", &json_, "one JSON document on stdout (docs/json.md)");
+    DeclareThreads(line, &options_.threads);
+    line.AddExample("after indexing", "resmem doctor my.resmem --data test.npz");
+    line.AddExample("as a gate of a deployment",
+                    "resmem doctor my.resmem --data test.npz --quiet || exit 1");
+  }
+
+  Result<ExitCode> Run(Console& console) override {
+    if (options_.sample < 1) {
+      return Status(ErrorCode::kInvalidArgument,
+                    "--sample " + Count(options_.sample) + ": give 1 or more rows");
+    }
+    RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(memory_path_));
+    RESMEM_ASSIGN_OR_RETURN(
+        const ResidualMemory exact,
+        ResidualMemory::Open(memory_path_, {.verify_blocks = false, .exact = true}));
+    std::optional<Input> input;
+    std::optional<RowSource> rows;
+    if (data_.given()) {
+      RESMEM_ASSIGN_OR_RETURN(
+          input, model_.OpenInput(data_, memory_path_, memory, options_.threads, console));
+      RESMEM_ASSIGN_OR_RETURN(options_.only, roles_.Choose(input->dataset, console));
+      rows = ReadDataset(input->dataset);
+    }
+    options_.progress = console.progress();
+    RESMEM_ASSIGN_OR_RETURN(const Diagnosis diagnosis,
+                            Diagnose(memory, exact, rows ? &*rows : nullptr, options_));
+    if (json_) {
+      RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, data_.Paths()));
+      run.memory = DescribeMemory(memory_path_, memory);
+      RESMEM_RETURN_IF_ERROR(
+          PrintResult(DiagnosisJson(diagnosis, FinishedRun(std::move(run), console)) + "\n"));
+    } else {
+      RESMEM_RETURN_IF_ERROR(PrintResult(Text(memory, diagnosis)));
+    }
+    if (!diagnosis.worse) return ExitCode::kOk;
+    console.Error("check failed: base + memory is worse than the base on these rows");
+    return ExitCode::kCheckFailed;
+  }
+
+ private:
+  std::string Text(const ResidualMemory& memory, const Diagnosis& diagnosis) const {
+    Table table = Table::Facts();
+    table.AddRow({"memory", memory_path_});
+    table.AddRow({"rows", Count(memory.rows())});
+    table.AddRow({"search", SearchText(memory)});
+    if (diagnosis.index.has_value()) {
+      const IndexCheck& check = *diagnosis.index;
+      const double queries = static_cast<double>(check.queries);
+      table.AddRow({"recall", Fixed(check.recall, 4) + " of the " + Count(check.k) +
+                                  " nearest, over " + Counted(check.queries, "row") + "; asked " +
+                                  ShortNumber(check.asked)});
+      table.AddRow({"time a query", Fixed(1e6 * check.index_seconds / queries, 1) + " us, exact " +
+                                        Fixed(1e6 * check.exact_seconds / queries, 1) + " us"});
+    }
+    if (diagnosis.evaluation.has_value()) {
+      const Evaluation& evaluation = *diagnosis.evaluation;
+      table.AddRow({"judged on",
+                    Counted(evaluation.rows, "row") +
+                        (evaluation.leave_one_out ? " of the memory, each without itself" : "")});
+      if (evaluation.regression.has_value()) {
+        table.AddRow({"base", "mse " + ShortNumber(evaluation.regression->base_mse)});
+        table.AddRow({"with memory", "mse " + ShortNumber(evaluation.regression->resmem_mse)});
+      } else {
+        table.AddRow({"base", Percent(evaluation.methods.front().accuracy.value)});
+        table.AddRow({"with memory", Percent(evaluation.methods.back().accuracy.value)});
+      }
+      if (diagnosis.exact_evaluation.has_value()) {
+        table.AddRow({"lost by index", evaluation.regression.has_value()
+                                           ? "mse " + ShortNumber(diagnosis.lost)
+                                           : Fixed(100 * diagnosis.lost, 2) + " points"});
+      }
+    }
+    std::string text = table.Text();
+    for (const std::string& advice : diagnosis.advice) text += "\n- " + advice + "\n";
+    if (diagnosis.advice.empty()) text += "\nnothing to complain of\n";
+    return text;
+  }
+
+  std::string memory_path_;
+  DatasetOptions data_;
+  RoleOptions roles_;
+  ModelOptions model_;
+  DiagnosisOptions options_;
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeDoctor() {
+  return std::make_unique<Doctor>();
+}
+
+}  // namespace resmem::cli
