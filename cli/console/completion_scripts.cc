@@ -12,7 +12,7 @@ std::string Quote(const std::string& text) {
   return quoted + "'";
 }
 
-std::string Join(const std::vector<std::string>& words) {
+std::string JoinBySpaces(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
   return text;
@@ -55,20 +55,21 @@ std::string PosixCases(const Lines& lines) {
       if (option.is_flag()) continue;
       const std::string pattern =
           option.short_name.empty() ? option.name : option.short_name + "|" + option.name;
-      text += "        " + pattern + ") offered=" + Quote(Join(option.choices)) +
+      text += "        " + pattern + ") offered=" + Quote(JoinBySpaces(option.choices)) +
               " files=" + (option.kind == ValueKind::kText ? "" : "1") + " ;;\n";
     }
     const std::vector<std::string> choices = ArgumentChoices(*line);
     const bool files = choices.empty() && !line->arguments().empty();
-    text += "        *) offered=" + Quote(Join(choices.empty() ? names : choices)) +
+    text += "        *) offered=" + Quote(JoinBySpaces(choices.empty() ? names : choices)) +
             " files=" + (files ? "1" : "") + " ;;\n";
     text += "      esac ;;\n";
   }
   for (const std::string& name : Names(lines)) {
     const std::vector<std::string> family = Names(lines, name);
-    if (!family.empty()) text += "    " + name + ") offered=" + Quote(Join(family)) + " ;;\n";
+    if (!family.empty())
+      text += "    " + name + ") offered=" + Quote(JoinBySpaces(family)) + " ;;\n";
   }
-  return text + "    *) offered=" + Quote(Join(Names(lines)) + " help") + " ;;\n  esac\n";
+  return text + "    *) offered=" + Quote(JoinBySpaces(Names(lines)) + " help") + " ;;\n  esac\n";
 }
 
 // The command so far: the first word, or the first two where the first is a family.
@@ -127,7 +128,8 @@ std::string FishScript(const Lines& lines) {
     }
     const std::string start = "complete -c resmem -n " + Quote(here);
     for (const Option& argument : line->arguments()) {
-      text += start + (argument.choices.empty() ? " -F" : " -a " + Quote(Join(argument.choices))) +
+      text += start +
+              (argument.choices.empty() ? " -F" : " -a " + Quote(JoinBySpaces(argument.choices))) +
               "\n";
     }
     for (const Option& option : line->options()) {
@@ -135,7 +137,7 @@ std::string FishScript(const Lines& lines) {
       if (!option.short_name.empty()) text += " -s " + option.short_name.substr(1);
       if (!option.is_flag()) {
         text += option.kind == ValueKind::kText ? " -x" : " -r -F";
-        if (!option.choices.empty()) text += " -a " + Quote(Join(option.choices));
+        if (!option.choices.empty()) text += " -a " + Quote(JoinBySpaces(option.choices));
       }
       text += " -d " + Quote(option.help) + "\n";
     }

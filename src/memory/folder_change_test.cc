@@ -14,16 +14,10 @@ namespace {
 
 using fixtures::Open;
 using fixtures::ReadBytes;
+using fixtures::Small;
 using fixtures::TemporaryFolder;
 using fixtures::Write;
 using fixtures::WriteBytes;
-
-MemoryDescription Small() {
-  MemoryDescription description;
-  description.dim = 3;
-  description.outputs = 4;
-  return description;
-}
 
 Status WriteNew(const std::string& path, bool overwrite) {
   RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer, MemoryWriter::Create(path, Small(), 2, {overwrite}));

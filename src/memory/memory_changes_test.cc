@@ -13,15 +13,9 @@ namespace {
 
 using fixtures::Open;
 using fixtures::ReadBytes;
+using fixtures::Small;
 using fixtures::TemporaryFolder;
 using fixtures::Write;
-
-MemoryDescription Small() {
-  MemoryDescription description;
-  description.dim = 3;
-  description.outputs = 4;
-  return description;
-}
 
 void Append(const std::string& path, const Rows& rows) {
   auto writer = MemoryWriter::Append(path, rows.count());

@@ -13,15 +13,9 @@ namespace resmem {
 namespace {
 
 using fixtures::Open;
+using fixtures::Small;
 using fixtures::TemporaryFolder;
 using fixtures::Write;
-
-MemoryDescription Small() {
-  MemoryDescription description;
-  description.dim = 3;
-  description.outputs = 4;
-  return description;
-}
 
 TEST(MemoryWriter, BadRowsAreNamedWithPlaceAndValueAndNothingIsAdded) {
   const TemporaryFolder folder;

@@ -12,7 +12,7 @@
 namespace resmem {
 namespace {
 
-Status BadData(const std::string& message) {
+Status BadRow(const std::string& message) {
   return {ErrorCode::kBadData, message};
 }
 
@@ -62,7 +62,7 @@ Status RowWriter::Add(const Rows& rows) {
   RESMEM_RETURN_IF_ERROR(broken_);
   RESMEM_RETURN_IF_ERROR(CheckRows(rows, description(), added_));
   if (rows.count() > rows_ - added_) {
-    return BadData(Text("row ", rows_, " was added where ", rows_, " rows were announced"));
+    return BadRow(Text("row ", rows_, " was added where ", rows_, " rows were announced"));
   }
   if (rows.count() == 0) return {};
   RESMEM_RETURN_IF_ERROR(TakeIds(rows));
@@ -78,8 +78,8 @@ Status RowWriter::Add(const Rows& rows) {
 Status RowWriter::TakeIds(const Rows& rows) {
   const bool given = !rows.ids.empty();
   if (added_ > 0 && given == user_ids_.empty()) {
-    return BadData(Text("row ", added_, given ? " comes with an id" : " comes without an id",
-                        ", unlike the rows before; give ids for all rows, or for none"));
+    return BadRow(Text("row ", added_, given ? " comes with an id" : " comes without an id",
+                       ", unlike the rows before; give ids for all rows, or for none"));
   }
   const auto count = static_cast<uint64_t>(rows.count());
   if (given) {
@@ -87,8 +87,8 @@ Status RowWriter::TakeIds(const Rows& rows) {
     return CheckNotLiving(new_ids_);
   }
   if (manifest_.next_id > kLargestId || count - 1 > kLargestId - manifest_.next_id) {
-    return BadData(Text("the ids after ", manifest_.next_id, " do not suffice for ", count,
-                        " rows; give ids of your own"));
+    return BadRow(Text("the ids after ", manifest_.next_id, " do not suffice for ", count,
+                       " rows; give ids of your own"));
   }
   new_ids_.resize(static_cast<size_t>(count));
   std::iota(new_ids_.begin(), new_ids_.end(), manifest_.next_id);
@@ -107,8 +107,8 @@ Status RowWriter::CheckNotLiving(std::span<const uint64_t> ids) {
       old_ids_.emplace(*old_rows_);
     }
     if (!old_ids_->Find(ids[i])) continue;
-    return BadData(Text("ids, row ", added_ + static_cast<int64_t>(i), ": the id ", ids[i],
-                        " lives in the memory already; delete it first, or give another"));
+    return BadRow(Text("ids, row ", added_ + static_cast<int64_t>(i), ": the id ", ids[i],
+                       " lives in the memory already; delete it first, or give another"));
   }
   return {};
 }
@@ -123,14 +123,14 @@ Status RowWriter::CheckNotRepeated() const {
   if (twice == sorted.end()) return {};
   const auto first = std::find(user_ids_.begin(), user_ids_.end(), *twice);
   const auto second = std::find(first + 1, user_ids_.end(), *twice);
-  return BadData(Text("ids, rows ", first - user_ids_.begin(), " and ", second - user_ids_.begin(),
-                      ": both are ", *twice, ", but an id must be given once"));
+  return BadRow(Text("ids, rows ", first - user_ids_.begin(), " and ", second - user_ids_.begin(),
+                     ": both are ", *twice, ", but an id must be given once"));
 }
 
 Status RowWriter::Finish() {
   RESMEM_RETURN_IF_ERROR(broken_);
   if (added_ != rows_) {
-    return BadData(Text(rows_, " rows were announced, but ", added_, " were added"));
+    return BadRow(Text(rows_, " rows were announced, but ", added_, " were added"));
   }
   RESMEM_RETURN_IF_ERROR(CheckNotRepeated());
   const Status status = Publish();

@@ -11,7 +11,7 @@ namespace resmem {
 namespace {
 
 constexpr int64_t kColumnsAPiece = 64;  // whole cache lines of each row
-constexpr int64_t kRowsAPiece = 256;
+constexpr int64_t kRowsAtOnce = 256;
 
 }  // namespace
 
@@ -55,7 +55,7 @@ Standardizer FitStandardizer(MatrixView inputs, std::span<const int64_t> rows, i
 
 Status CheckInputsFinite(MatrixView inputs, int threads) {
   std::atomic<int64_t> first_bad{inputs.rows};
-  ParallelFor(threads, inputs.rows, kRowsAPiece, [&](int64_t begin, int64_t end, int) {
+  ParallelFor(threads, inputs.rows, kRowsAtOnce, [&](int64_t begin, int64_t end, int) {
     for (int64_t row = begin; row < end && row < first_bad.load(); ++row) {
       const float* values = inputs.row(row);
       if (std::all_of(values, values + inputs.columns, [](float x) { return std::isfinite(x); })) {

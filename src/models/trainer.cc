@@ -17,7 +17,7 @@ namespace {
 // Every step is cut into the same pieces for any number of threads: first by rows of the batch,
 // then by rows of the weights, whose gradients are sums over the whole batch.  No value is ever
 // a sum of two pieces.
-constexpr int64_t kRowsAPiece = 32;
+constexpr int64_t kRowsAShare = 32;
 constexpr int64_t kWeightRowsAPiece = 64;
 
 constexpr int64_t kMaxParameters = int64_t{1} << 28;  // and values of a batch: 1 GiB each
@@ -65,7 +65,7 @@ class Trainer {
     for (size_t l = 1; l < network_.layers.size(); ++l) {
       transposed_[l] = Transposed(network_.layers[l]);
     }
-    ParallelFor(options_.threads, rows, kRowsAPiece, [&](int64_t begin, int64_t end, int) {
+    ParallelFor(options_.threads, rows, kRowsAShare, [&](int64_t begin, int64_t end, int) {
       for (int64_t row = begin; row < end; ++row) {
         network_.standardizer.Apply(inputs_.row(batch[row]),
                                     &values_.values[0][row * network_.inputs()]);

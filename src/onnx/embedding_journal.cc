@@ -5,8 +5,8 @@
 namespace resmem {
 namespace {
 
-constexpr int64_t kVersion = 1;
-constexpr size_t kMaxBytes = size_t{64} << 20;
+constexpr int64_t kJournalVersion = 1;
+constexpr size_t kMaxJournalBytes = size_t{64} << 20;
 
 }  // namespace
 
@@ -17,8 +17,8 @@ bool EmbeddingJournal::SameWork(const EmbeddingJournal& other) const {
 
 Status WriteJournal(FileSystem& files, const std::string& folder, const EmbeddingJournal& journal) {
   const Json json = {
-      {"resmem_embedding", kVersion},  {"rows", journal.rows},   {"dim", journal.dim},
-      {"outputs", journal.outputs},    {"block", journal.block}, {"done", journal.done},
+      {"resmem_embedding", kJournalVersion}, {"rows", journal.rows},   {"dim", journal.dim},
+      {"outputs", journal.outputs},          {"block", journal.block}, {"done", journal.done},
       {"made_from", journal.made_from}};
   const std::string text = json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
   return WriteFileAtomically(files, folder + "/" + kJournalName, std::as_bytes(std::span(text)));
@@ -26,7 +26,7 @@ Status WriteJournal(FileSystem& files, const std::string& folder, const Embeddin
 
 std::optional<EmbeddingJournal> ReadJournal(FileSystem& files, const std::string& folder) {
   const auto file = files.Map(folder + "/" + kJournalName);
-  if (!file.ok() || file->bytes().size() > kMaxBytes) return std::nullopt;
+  if (!file.ok() || file->bytes().size() > kMaxJournalBytes) return std::nullopt;
   const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()),
                               file->bytes().size());
   const auto json = ParseShallowJson(text, 3);
@@ -41,7 +41,7 @@ std::optional<EmbeddingJournal> ReadJournal(FileSystem& files, const std::string
   fields.Get("block", &journal.block);
   fields.Get("done", &journal.done);
   fields.Get("made_from", &journal.made_from);
-  if (!fields.status().ok() || version != kVersion || journal.done > journal.rows) {
+  if (!fields.status().ok() || version != kJournalVersion || journal.done > journal.rows) {
     return std::nullopt;
   }
   return journal;

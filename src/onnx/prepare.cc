@@ -16,7 +16,7 @@
 namespace resmem {
 namespace {
 
-Status Wrong(const std::string& message) {
+Status Refused(const std::string& message) {
   return {ErrorCode::kInvalidArgument, message};
 }
 
@@ -45,7 +45,7 @@ Result<std::string> ChooseTensor(const GraphIndex& index, const char* what,
   if (index.Knows(wanted)) return wanted;
   std::string like;
   for (const std::string& name : index.Like(wanted)) like += (like.empty() ? "" : ", ") + name;
-  return Wrong(Text("the graph has no tensor ", wanted, "; the names most like it are ", like));
+  return Refused(Text("the graph has no tensor ", wanted, "; the names most like it are ", like));
 }
 
 // One entry a channel.
@@ -56,10 +56,10 @@ std::vector<float> Spread(const std::vector<float>& values, float usual, int64_t
 
 Status ChooseSide(const char* what, int64_t side, int64_t wanted, int64_t* chosen) {
   if (side == -1 && wanted == 0) {
-    return Wrong(Text("the graph leaves the ", what, " of its pictures open; give the size"));
+    return Refused(Text("the graph leaves the ", what, " of its pictures open; give the size"));
   }
   if (side != -1 && wanted != 0 && wanted != side) {
-    return Wrong(Text("the graph takes pictures with a ", what, " of ", side, ", not ", wanted));
+    return Refused(Text("the graph takes pictures with a ", what, " of ", side, ", not ", wanted));
   }
   *chosen = side == -1 ? wanted : side;
   return {};
@@ -83,7 +83,7 @@ Status DescribeInput(std::vector<int64_t> sides, const PrepareOptions& options, 
     }
     if (!options.mean.empty() || !options.deviation.empty() || options.resize != 0 ||
         options.height != 0 || options.width != 0) {
-      return Wrong("the graph takes rows of numbers, to which no mean, std or size applies");
+      return Refused("the graph takes rows of numbers, to which no mean, std or size applies");
     }
     m->columns = sides[1];
     return {};
@@ -150,7 +150,7 @@ Status Choose(const onnx::GraphProto& graph, const PrepareOptions& options, Mode
   m->class_names = options.class_names;
   m->network = options.network;
   if (m->embedding == m->input || m->logits == m->input) {
-    return Wrong(Text("tensor ", m->input, " is the input; choose one that the graph computes"));
+    return Refused(Text("tensor ", m->input, " is the input; choose one that the graph computes"));
   }
   return {};
 }

@@ -11,7 +11,7 @@
 namespace resmem {
 namespace {
 
-constexpr int64_t kLongestSide = 4096;
+constexpr int64_t kLongestPngSide = 4096;
 constexpr std::array<uint8_t, 8> kSignature = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 
 void AppendBigEndian(uint32_t value, std::vector<uint8_t>* out) {
@@ -37,14 +37,14 @@ void AppendChunk(std::string_view type, std::span<const uint8_t> data, std::vect
 }  // namespace
 
 Result<std::vector<uint8_t>> EncodePng(const Thumbnail& image) {
-  const auto side_allowed = [](int64_t side) { return side >= 1 && side <= kLongestSide; };
+  const auto side_allowed = [](int64_t side) { return side >= 1 && side <= kLongestPngSide; };
   if (!side_allowed(image.height) || !side_allowed(image.width) ||
       (image.channels != 1 && image.channels != 3) ||
       static_cast<int64_t>(image.pixels.size()) != image.height * image.width * image.channels) {
     return Status(ErrorCode::kBadData,
                   Text("a thumbnail of ", image.height, " x ", image.width, " x ", image.channels,
                        " with ", image.pixels.size(), " pixel values; sides may be 1 to ",
-                       kLongestSide, ", channels 1 or 3, and the values their product"));
+                       kLongestPngSide, ", channels 1 or 3, and the values their product"));
   }
   const size_t line = static_cast<size_t>(image.width * image.channels);
   std::vector<uint8_t> lines;  // each with its filter type in front

@@ -10,8 +10,8 @@ namespace {
 constexpr int64_t kNeighbors[] = {27, 40, 53, 75, 100, 150, 200, 300, 400, 500};
 constexpr float kSigmas[] = {0.1f, 0.2f, 0.3f, 0.4f, 0.5f, 0.6f, 0.7f,
                              0.8f, 1.0f, 1.2f, 1.4f, 1.6f, 1.8f, 2.0f};
-constexpr float kTemperatures[] = {0.1f, 0.2f, 0.4f, 0.6f, 0.8f, 1.0f, 1.2f,
-                                   1.4f, 1.7f, 2.0f, 2.5f, 3.0f, 4.0f, 5.0f};
+constexpr float kSweptTemperatures[] = {0.1f, 0.2f, 0.4f, 0.6f, 0.8f, 1.0f, 1.2f,
+                                        1.4f, 1.7f, 2.0f, 2.5f, 3.0f, 4.0f, 5.0f};
 
 class Sweep {
  public:
@@ -81,7 +81,7 @@ Result<Json> SweepParameters(StepContext& context) {
     RESMEM_ASSIGN_OR_RETURN(Json point, sweep.At(parameters));
     by_sigma.push_back(std::move(point));
   }
-  for (const float temperature : kTemperatures) {
+  for (const float temperature : kSweptTemperatures) {
     parameters = kPaperParameters;
     parameters.temperature = temperature;
     RESMEM_ASSIGN_OR_RETURN(Json point, sweep.At(parameters));

@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 constexpr int64_t kLengthBytes = 8;
 constexpr int64_t kMaxHeader = 16 << 20;
 constexpr int kMaxDepth = 8;  // the format needs 3: tensors, fields, the shape
-constexpr size_t kMaxDimensions = 64;
+constexpr size_t kMaxTensorDimensions = 64;
 
 constexpr std::array<std::pair<const char*, ElementType>, 13> kTypes = {{
     {"F16", ElementType::kFloat16},
@@ -57,7 +57,7 @@ bool TooDeep(std::string_view text) {
 
 // Whole numbers from 0; nothing where the JSON is anything else.
 std::optional<std::vector<int64_t>> Sizes(const Json& list) {
-  if (!list.is_array() || list.size() > kMaxDimensions) return std::nullopt;
+  if (!list.is_array() || list.size() > kMaxTensorDimensions) return std::nullopt;
   std::vector<int64_t> sizes;
   for (const Json& size : list) {
     if (!size.is_number_unsigned() || size.get<uint64_t>() > INT64_MAX) return std::nullopt;

@@ -9,7 +9,7 @@
 namespace resmem {
 namespace {
 
-constexpr size_t kMostPoints = 100000;  // of the whole document
+constexpr size_t kMostPointsOfAll = 100000;  // of the whole document
 
 struct RiskCurve {
   const char* field;
@@ -105,7 +105,7 @@ Html WinnerTable(const std::vector<Node>& curves) {
                rows);
 }
 
-Html Headline(const Node& document) {
+Html SimulationHeadline(const Node& document) {
   Html text;
   text << "ResMem's risk exceeded its decomposition into the paper's parts in "
        << CountData(document.At("violations")) << " draws. Each point is the mean over "
@@ -118,11 +118,11 @@ Html Headline(const Node& document) {
 
 void AddSimulation(const Node& document, Page* page) {
   if (page->title.empty()) page->title = "Risk against n: base, k-NN and ResMem";
-  if (page->headline.empty()) page->headline = Headline(document);
+  if (page->headline.empty()) page->headline = SimulationHeadline(document);
   const std::vector<Node> curves = document.At("curves").Items();
   size_t points = 0;
   for (const Node& curve : curves) points += curve.At("points").Items().size();
-  if (points > kMostPoints) {
+  if (points > kMostPointsOfAll) {
     document.At("curves").Fail("curves of at most 100,000 points together");
     return;
   }

@@ -8,7 +8,7 @@ namespace {
 constexpr size_t kLongestAxis = 1000;
 constexpr std::array<const char*, 3> kNames = {"k", "sigma", "temperature"};
 
-std::optional<std::vector<double>> ReadAxis(const Node& node) {
+std::optional<std::vector<double>> ReadGridAxis(const Node& node) {
   std::vector<double> values;
   for (const Node& item : node.Items()) values.push_back(item.Number());
   const bool ascending = std::adjacent_find(values.begin(), values.end(),
@@ -72,7 +72,7 @@ std::optional<TuningGrid> ReadTuningGrid(const Node& document) {
   size_t points = 1;
   for (size_t axis = 0; axis < kNames.size(); ++axis) {
     const std::optional<std::vector<double>> values =
-        ReadAxis(document.At("grid").At(kNames[axis]));
+        ReadGridAxis(document.At("grid").At(kNames[axis]));
     if (!values) return std::nullopt;
     grid.axes[axis] = *values;
     points *= values->size();
