@@ -8,14 +8,6 @@
 #include "support/text.h"
 
 namespace resmem {
-namespace {
-
-Status Corrupt(const std::string& message) {
-  return {ErrorCode::kCorrupt, message};
-}
-
-}  // namespace
-
 Json RecordToJson(const FileRecord& record) {
   return {{"file", record.file},
           {"rows", record.rows},
@@ -35,17 +27,18 @@ Result<FileRecord> RecordFromJson(const Json& object, const char* prefix, int64_
   RESMEM_RETURN_IF_ERROR(fields.status());
   const std::optional<int64_t> generation = GenerationOf(prefix, record.file);
   if (!generation) {
-    return Corrupt(
+    return CorruptManifest(
         Text(where, ": file is \"", record.file, "\", expected ", prefix, "NNNNNN.resmem"));
   }
   if (*generation > last_generation) {
-    return Corrupt(Text(where, ": file is \"", record.file,
-                        "\", but the manifest is of generation ", last_generation));
+    return CorruptManifest(Text(where, ": file is \"", record.file,
+                                "\", but the manifest is of generation ", last_generation));
   }
-  if (record.rows < 1) return Corrupt(Text(where, " has no rows"));
+  if (record.rows < 1) return CorruptManifest(Text(where, " has no rows"));
   std::from_chars(hash.data(), hash.data() + hash.size(), record.header_hash, 16);
   if (HexOfHash(record.header_hash) != hash) {
-    return Corrupt(Text(where, ": header_hash is \"", hash, "\", expected 16 hexadecimal digits"));
+    return CorruptManifest(
+        Text(where, ": header_hash is \"", hash, "\", expected 16 hexadecimal digits"));
   }
   return record;
 }

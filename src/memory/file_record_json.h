@@ -10,6 +10,11 @@
 
 namespace resmem {
 
+// What the manifest says is wrong.
+inline Status CorruptManifest(const std::string& message) {
+  return {ErrorCode::kCorrupt, message};
+}
+
 Json RecordToJson(const FileRecord& record);
 
 // kCorrupt unless its name has this prefix and a generation up to `last_generation`.

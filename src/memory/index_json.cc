@@ -11,17 +11,13 @@
 namespace resmem {
 namespace {
 
-Status Corrupt(const std::string& message) {
-  return {ErrorCode::kCorrupt, message};
-}
-
 Result<double> ShareFromJson(const Json& object, const char* name, const std::string& where) {
   Fields fields(object, where);
   const Json* value = fields.Find(name);
   RESMEM_RETURN_IF_ERROR(fields.status());
   const double share = value->is_number() ? value->get<double>() : -1;
   if (!(share >= 0 && share <= 1)) {
-    return Corrupt(Text(where, ": ", name, " is not a number from 0 to 1"));
+    return CorruptManifest(Text(where, ": ", name, " is not a number from 0 to 1"));
   }
   return share;
 }
@@ -36,9 +32,9 @@ Result<MeasuredEffort> EffortFromJson(const Json& object, int64_t k, const std::
   RESMEM_RETURN_IF_ERROR(fields.status());
   if (effort.k != k || effort.probes < 1 || effort.probes > INT32_MAX || effort.depth < k ||
       effort.depth > kMostDepth * k) {
-    return Corrupt(Text(where, " is ", effort.probes, " probes and depth ", effort.depth,
-                        " for k = ", effort.k, "; expected k = ", k, ", 1 or more probes, depth ",
-                        k, " to ", kMostDepth * k));
+    return CorruptManifest(Text(where, " is ", effort.probes, " probes and depth ", effort.depth,
+                                " for k = ", effort.k, "; expected k = ", k,
+                                ", 1 or more probes, depth ", k, " to ", kMostDepth * k));
   }
   RESMEM_ASSIGN_OR_RETURN(measured.recall, ShareFromJson(object, "recall", where));
   return measured;
@@ -51,7 +47,7 @@ Result<IndexPart> PartFromJson(const Json& object, int64_t generation, const std
   const Json* efforts = fields.Find("efforts");
   RESMEM_RETURN_IF_ERROR(fields.status());
   if (!efforts->is_array() || efforts->size() != std::size(kEffortLadder)) {
-    return Corrupt(Text(where, ": efforts is not a list of ", std::size(kEffortLadder)));
+    return CorruptManifest(Text(where, ": efforts is not a list of ", std::size(kEffortLadder)));
   }
   for (size_t i = 0; i < efforts->size(); ++i) {
     RESMEM_ASSIGN_OR_RETURN(
@@ -88,19 +84,19 @@ Result<IndexRecord> IndexFromJson(const Json& object, const Manifest& manifest) 
   const Json* parts = fields.Find("parts");
   RESMEM_RETURN_IF_ERROR(fields.status());
   RESMEM_ASSIGN_OR_RETURN(index.recall, ShareFromJson(object, "recall", "the index"));
-  if (!parts->is_array()) return Corrupt("the index: parts is not a list");
+  if (!parts->is_array()) return CorruptManifest("the index: parts is not a list");
   std::set<std::string> files;
   auto segment = manifest.segments.begin();
   for (const Json& entry : *parts) {
     const std::string where = Text("part ", index.parts.size(), " of the index");
     RESMEM_ASSIGN_OR_RETURN(IndexPart part, PartFromJson(entry, manifest.generation, where));
     if (!files.insert(part.file.file).second) {
-      return Corrupt(Text(where, " names ", part.file.file, " again"));
+      return CorruptManifest(Text(where, " names ", part.file.file, " again"));
     }
     int64_t left = part.file.rows;
     for (; left > 0 && segment != manifest.segments.end(); ++segment) left -= segment->rows;
     if (left != 0) {
-      return Corrupt(
+      return CorruptManifest(
           Text(where, " has ", part.file.rows, " rows, which are not those of whole segments"));
     }
     index.parts.push_back(std::move(part));

@@ -19,10 +19,6 @@ namespace {
 constexpr int kMaxDepth = 8;
 constexpr char kMetric[] = "l2";
 
-Status Corrupt(const std::string& message) {
-  return {ErrorCode::kCorrupt, message};
-}
-
 Status ReadDescription(const Json& object, MemoryDescription* description) {
   Fields fields(object, "the manifest");
   fields.Get("task", std::array{Task::kClassification, Task::kRegression}, TaskName,
@@ -62,7 +58,7 @@ Status ReadDescription(const Json& object, MemoryDescription* description) {
                  kCalibratorNamesText, "; use a newer resmem")};
   }
   const Status status = CheckDescription(*description);
-  return status.ok() ? status : Corrupt(status.message());
+  return status.ok() ? status : CorruptManifest(status.message());
 }
 
 Status ReadFileList(const Json& object, Manifest* manifest) {
@@ -72,13 +68,14 @@ Status ReadFileList(const Json& object, Manifest* manifest) {
   const Json* segments = fields.Find("segments");
   const Json* deletions = fields.Find("deletions");
   RESMEM_RETURN_IF_ERROR(fields.status());
-  if (!segments->is_array()) return Corrupt("the manifest: segments is not a list");
+  if (!segments->is_array()) return CorruptManifest("the manifest: segments is not a list");
   if (manifest->generation > kLargestGeneration) {
-    return Corrupt(Text("the manifest: generation is ", manifest->generation, ", at most ",
-                        kLargestGeneration, " is allowed"));
+    return CorruptManifest(Text("the manifest: generation is ", manifest->generation, ", at most ",
+                                kLargestGeneration, " is allowed"));
   }
   if (manifest->next_id > kLargestId + 1) {
-    return Corrupt(Text("the manifest: next_id is ", manifest->next_id, ", which is too large"));
+    return CorruptManifest(
+        Text("the manifest: next_id is ", manifest->next_id, ", which is too large"));
   }
   std::set<std::string> files;
   int64_t rows = 0;
@@ -87,9 +84,9 @@ Status ReadFileList(const Json& object, Manifest* manifest) {
     RESMEM_ASSIGN_OR_RETURN(FileRecord record,
                             RecordFromJson(entry, kSegmentPrefix, manifest->generation, where));
     if (!files.insert(record.file).second)
-      return Corrupt(Text(where, " names ", record.file, " again"));
+      return CorruptManifest(Text(where, " names ", record.file, " again"));
     const auto sum = CheckedAdd(rows, record.rows);
-    if (!sum) return Corrupt(Text(where, ": ", record.rows, " rows are too many"));
+    if (!sum) return CorruptManifest(Text(where, ": ", record.rows, " rows are too many"));
     rows = *sum;
     manifest->segments.push_back(std::move(record));
   }
@@ -101,7 +98,7 @@ Status ReadFileList(const Json& object, Manifest* manifest) {
   RESMEM_ASSIGN_OR_RETURN(manifest->deletions, RecordFromJson(*deletions, kDeletionsPrefix,
                                                               manifest->generation, "deletions"));
   if (manifest->deletions->rows > rows) {
-    return Corrupt(
+    return CorruptManifest(
         Text("deletions: ", manifest->deletions->rows, " of ", rows, " rows are deleted"));
   }
   return {};

@@ -42,7 +42,7 @@ RowData Rows12(int64_t count, uint64_t first_id, uint64_t seed) {
   return data;
 }
 
-void Append(const std::string& path, const Rows& rows) {
+void AppendRows(const std::string& path, const Rows& rows) {
   auto writer = MemoryWriter::Append(path, rows.count());
   ASSERT_TRUE(writer.ok()) << writer.status().message();
   ASSERT_TRUE(writer->Add(rows).ok());
@@ -152,7 +152,7 @@ TEST(MemoryIndex, AnswersHoldAfterAnyMixtureOfChanges) {
       const uint64_t what = random.Below(4);
       if (what == 0) {
         const auto more = static_cast<int64_t>(1 + random.Below(400));
-        Append(path, pool.Part(used, more).view(Described()));
+        AppendRows(path, pool.Part(used, more).view(Described()));
         std::fill(alive.begin() + used, alive.begin() + used + more, true);
         used += more;
       } else if (what == 3) {
@@ -194,16 +194,16 @@ TEST(MemoryIndex, AppendedRowsAreFoundAtOnceAndListedOnceTheyAreMany) {
   const RowData data = Rows12(24000, 0, 3);
   Write(path, Described(), data.Part(0, 2000).view(Described()));
   Index(path, 0.9);
-  Append(path, data.Part(2000, 500).view(Described()));
+  AppendRows(path, data.Part(2000, 500).view(Described()));
   EXPECT_EQ(Open(path).index_info()->unindexed_rows, 500);
   // Each new row finds itself first.
   const auto own = Answers(Open(path), MatrixView(data.keys.data() + 2000 * kDim, 500, kDim), 1);
   for (size_t i = 0; i < own.size(); ++i) EXPECT_EQ(own[i].first, 2000 + i);
 
-  Append(path, data.Part(2500, 17000).view(Described()));
+  AppendRows(path, data.Part(2500, 17000).view(Described()));
   EXPECT_EQ(Open(path).index_info()->unindexed_rows, 0);
   EXPECT_EQ(Open(path).index_info()->files, 1);  // the small one was taken in
-  Append(path, data.Part(19500, 4500).view(Described()));
+  AppendRows(path, data.Part(19500, 4500).view(Described()));
   EXPECT_EQ(Open(path).index_info()->unindexed_rows, 4500);
   EXPECT_GE(Recall(Open(path), MatrixView(data.keys.data(), 100, kDim), 20), 0.87);
   ASSERT_TRUE(CompactMemory(path).ok());
@@ -222,7 +222,7 @@ TEST(MemoryIndex, AMemoryOfDeletedRowsOnlyStillOpensCompactsAndGrows) {
   EXPECT_EQ(IndexMemory(path, {}).code(), ErrorCode::kInvalidArgument);
   ASSERT_TRUE(CompactMemory(path).ok());
   EXPECT_EQ(Open(path).rows(), 0);
-  Append(path, Rows12(50, 500, 5).view(Described()));
+  AppendRows(path, Rows12(50, 500, 5).view(Described()));
   EXPECT_EQ(Open(path).rows(), 50);
   ASSERT_TRUE(CompactMemory(path).ok());  // and now there is something to index again
   EXPECT_EQ(Open(path).index_info()->rows, 50);

@@ -27,7 +27,7 @@ bool TakePart(char letter, std::string_view* text, int64_t* value) {
   return error == std::errc() && *value > 0;
 }
 
-Status Invalid(const std::string& message) {
+Status InvalidName(const std::string& message) {
   return {ErrorCode::kInvalidArgument, message};
 }
 
@@ -46,23 +46,23 @@ Result<LanguageModelShape> ParseLanguageModel(const std::string& name, int64_t v
                        TakePart('h', &text, &shape.heads) && TakePart('f', &text, &shape.hidden) &&
                        text.empty();
     if (!sound) {
-      return Invalid(Text("there is no language model \"", name,
-                          "\"; there are t5-small, t5-base, t5-large and "
-                          "t5-dDIM-lLAYERS-hHEADS-fHIDDEN (t5-d256-l4-h4-f1024)"));
+      return InvalidName(Text("there is no language model \"", name,
+                              "\"; there are t5-small, t5-base, t5-large and "
+                              "t5-dDIM-lLAYERS-hHEADS-fHIDDEN (t5-d256-l4-h4-f1024)"));
     }
   }
   if (shape.dim % kSideStep != 0 || shape.hidden % kSideStep != 0 || shape.dim > kMostSide ||
       shape.hidden > kMostSide || shape.layers > kMostLayers) {
-    return Invalid(Text(name, ": dim and hidden must be multiples of ", kSideStep, " up to ",
-                        kMostSide, ", and there are at most ", kMostLayers, " layers"));
+    return InvalidName(Text(name, ": dim and hidden must be multiples of ", kSideStep, " up to ",
+                            kMostSide, ", and there are at most ", kMostLayers, " layers"));
   }
   if (shape.dim % shape.heads != 0 || shape.head_dim() % kSideStep != 0) {
-    return Invalid(Text(name, ": ", shape.dim, " values cannot be shared out to ", shape.heads,
-                        " heads; each must get a multiple of ", kSideStep));
+    return InvalidName(Text(name, ": ", shape.dim, " values cannot be shared out to ", shape.heads,
+                            " heads; each must get a multiple of ", kSideStep));
   }
   if (vocabulary < kSideStep || vocabulary > kMostVocabulary || vocabulary % kSideStep != 0) {
-    return Invalid(Text("a vocabulary of ", vocabulary, "; it must be a multiple of ", kSideStep,
-                        " up to ", kMostVocabulary));
+    return InvalidName(Text("a vocabulary of ", vocabulary, "; it must be a multiple of ",
+                            kSideStep, " up to ", kMostVocabulary));
   }
   shape.vocabulary = vocabulary;
   return shape;

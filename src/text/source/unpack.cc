@@ -15,7 +15,7 @@ namespace {
 
 using Input = std::span<const std::byte>;
 
-constexpr size_t kStep = size_t{1} << 30;  // zlib counts in 32 bits
+constexpr size_t kMostAtOnce = size_t{1} << 30;  // zlib counts in 32 bits
 
 bool BeginsWith(Input bytes, std::initializer_list<uint8_t> magic) {
   return bytes.size() >= magic.size() &&
@@ -49,9 +49,9 @@ class GzipDecoder : public Decoder {
   Result<Step> Run(Input input, std::span<char> out) override {
     if (!open_) return NoMemory(name_);
     zlib_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(input.data()));
-    zlib_.avail_in = static_cast<uInt>(std::min(input.size(), kStep));
+    zlib_.avail_in = static_cast<uInt>(std::min(input.size(), kMostAtOnce));
     zlib_.next_out = reinterpret_cast<Bytef*>(out.data());
-    zlib_.avail_out = static_cast<uInt>(std::min(out.size(), kStep));
+    zlib_.avail_out = static_cast<uInt>(std::min(out.size(), kMostAtOnce));
     const uInt input_size = zlib_.avail_in, out_size = zlib_.avail_out;
     const int code = ::inflate(&zlib_, Z_NO_FLUSH);
     if (code == Z_MEM_ERROR) return NoMemory(name_);
