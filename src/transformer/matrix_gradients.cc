@@ -10,13 +10,14 @@ namespace {
 constexpr int64_t kOutputsTogether = 64;
 
 // gradient (outputs x inputs) += output_gradient^T input
-struct Task {
+struct MatrixGradient {
   const Parameter* parameter;
   const RoundedRows* output_gradient;
   const RoundedRows* input;
 };
 
-void AddGradient(const Task& task, int64_t rows, int threads, Bfloat16* panels, float* gradient) {
+void AddGradient(const MatrixGradient& task, int64_t rows, int threads, Bfloat16* panels,
+                 float* gradient) {
   const Parameter& parameter = *task.parameter;
   ParallelFor(threads, parameter.columns, kPanelSide, [&](int64_t begin, int64_t, int) {
     PanelsFromRows(task.input->Row(0) + begin, task.input->stride, rows, kPanelSide,
@@ -44,11 +45,11 @@ void AddMatrixGradients(const ParameterLayout& layout, const Activations& activa
   for (size_t l = 0; l < layout.layers.size(); ++l) {
     const LayerParameters& parameters = layout.layers[l];
     const LayerActivations& layer = activations.layers[l];
-    for (const Task& task :
-         {Task{&parameters.qkv, &layer.qkv_gradient, &layer.normed_input},
-          Task{&parameters.projection, &layer.projection_gradient, &layer.attended},
-          Task{&parameters.expansion, &layer.expansion_gradient, &layer.normed_middle},
-          Task{&parameters.contraction, &layer.contraction_gradient, &layer.hidden}}) {
+    for (const MatrixGradient& task :
+         {MatrixGradient{&parameters.qkv, &layer.qkv_gradient, &layer.normed_input},
+          MatrixGradient{&parameters.projection, &layer.projection_gradient, &layer.attended},
+          MatrixGradient{&parameters.expansion, &layer.expansion_gradient, &layer.normed_middle},
+          MatrixGradient{&parameters.contraction, &layer.contraction_gradient, &layer.hidden}}) {
       AddGradient(task, rows, threads, panels.data(), gradient);
     }
   }
