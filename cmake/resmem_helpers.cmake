@@ -66,6 +66,6 @@ function(resmem_add_test name)
   resmem_compile_options(${name} TEST_CODE)
   # Tests are compiled more often than they are slow; at -O1 g++ 12 raises false alarms in Eigen.
   target_compile_options(${name} PRIVATE -O1 -Wno-maybe-uninitialized)
-  resmem_join_sources(${name})
+  resmem_join_sources(${name} src/kernels src/search)
   add_test(NAME ${name} COMMAND ${name})
 endfunction()
