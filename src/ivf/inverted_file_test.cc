@@ -13,7 +13,7 @@
 namespace resmem {
 namespace {
 
-constexpr int64_t kDim = 10, kRows = 700;
+constexpr int64_t kFileDim = 10, kFileRows = 700;
 
 std::string ReadBytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -25,22 +25,22 @@ Status WriteTo(const std::string& path, const KeyStore& keys, InvertedFileOption
 }
 
 TEST(InvertedFile, HoldsEveryVisibleRowOnceAndNoHiddenOne) {
-  const Indexed data(ClusteredKeys(kRows, kDim, 7, 1), kDim, {0, 5, 699});
+  const Indexed data(ClusteredKeys(kFileRows, kFileDim, 7, 1), kFileDim, {0, 5, 699});
   ASSERT_TRUE(WriteTo(data.path.get(), data.keys()).ok());
-  const auto file = OpenInvertedFile(data.path.get(), kDim, kRows);
+  const auto file = OpenInvertedFile(data.path.get(), kFileDim, kFileRows);
   ASSERT_TRUE(file.ok()) << file.status().message();
   EXPECT_TRUE(file->Verify(nullptr).ok());
-  std::vector<int> times(kRows);
+  std::vector<int> times(kFileRows);
   for (int64_t list = 0; list < file->lists(); ++list) {
     for (int64_t i = 0; i < file->list_rows(list); ++i) ++times[file->row_numbers(list)[i]];
   }
-  for (int64_t row = 0; row < kRows; ++row) {
+  for (int64_t row = 0; row < kFileRows; ++row) {
     EXPECT_EQ(times[row], row == 0 || row == 5 || row == 699 ? 0 : 1) << row;
   }
 }
 
 TEST(InvertedFile, BytesDoNotDependOnThreadsOrBuffer) {
-  const Indexed data(ClusteredKeys(kRows, kDim, 7, 2), kDim);
+  const Indexed data(ClusteredKeys(kFileRows, kFileDim, 7, 2), kFileDim);
   const TemporaryPath other;
   ASSERT_TRUE(WriteTo(data.path.get(), data.keys(), {.threads = 1}).ok());
   ASSERT_TRUE(WriteTo(other.get(), data.keys(), {.threads = 3, .buffer_bytes = 1}).ok());
@@ -50,9 +50,9 @@ TEST(InvertedFile, BytesDoNotDependOnThreadsOrBuffer) {
 }
 
 TEST(InvertedFile, ListsAreOfAboutTheSameSize) {
-  const Indexed data(ClusteredKeys(20000, kDim, 3, 3), kDim);
+  const Indexed data(ClusteredKeys(20000, kFileDim, 3, 3), kFileDim);
   ASSERT_TRUE(WriteTo(data.path.get(), data.keys()).ok());
-  const auto file = OpenInvertedFile(data.path.get(), kDim, 20000);
+  const auto file = OpenInvertedFile(data.path.get(), kFileDim, 20000);
   ASSERT_TRUE(file.ok());
   // A query's cost: the mean size of the list that a row is in, against that of a list.
   double squares = 0;
@@ -63,7 +63,7 @@ TEST(InvertedFile, ListsAreOfAboutTheSameSize) {
 }
 
 TEST(InvertedFile, EveryFlippedByteIsNoticed) {
-  const Indexed data(ClusteredKeys(kRows, kDim, 7, 4), kDim);
+  const Indexed data(ClusteredKeys(kFileRows, kFileDim, 7, 4), kFileDim);
   ASSERT_TRUE(WriteTo(data.path.get(), data.keys()).ok());
   const std::string sound = ReadBytes(data.path.get());
   const TemporaryPath broken;
@@ -71,7 +71,7 @@ TEST(InvertedFile, EveryFlippedByteIsNoticed) {
     std::string bytes = sound;
     bytes[place] = static_cast<char>(bytes[place] ^ 1);
     std::ofstream(broken.get(), std::ios::binary) << bytes;
-    const auto file = OpenInvertedFile(broken.get(), kDim, kRows);
+    const auto file = OpenInvertedFile(broken.get(), kFileDim, kFileRows);
     const Status status = file.ok() ? file->Verify(nullptr) : file.status();
     EXPECT_TRUE(status.code() == ErrorCode::kCorrupt || status.code() == ErrorCode::kTooNew)
         << "byte " << place << ": " << status.message();
@@ -79,22 +79,23 @@ TEST(InvertedFile, EveryFlippedByteIsNoticed) {
 }
 
 TEST(InvertedFile, ATruncatedFileIsRefused) {
-  const Indexed data(ClusteredKeys(kRows, kDim, 7, 4), kDim);
+  const Indexed data(ClusteredKeys(kFileRows, kFileDim, 7, 4), kFileDim);
   ASSERT_TRUE(WriteTo(data.path.get(), data.keys()).ok());
   const std::string sound = ReadBytes(data.path.get());
   const TemporaryPath broken;
   for (const size_t size : {size_t{0}, size_t{63}, size_t{500}, sound.size() - 1}) {
     std::ofstream(broken.get(), std::ios::binary) << sound.substr(0, size);
-    EXPECT_EQ(OpenInvertedFile(broken.get(), kDim, kRows).status().code(), ErrorCode::kCorrupt);
+    EXPECT_EQ(OpenInvertedFile(broken.get(), kFileDim, kFileRows).status().code(),
+              ErrorCode::kCorrupt);
   }
 }
 
 TEST(InvertedFile, RowsOrDimensionsOfAnotherMemoryAreRefused) {
-  const Indexed data(ClusteredKeys(kRows, kDim, 7, 4), kDim);
+  const Indexed data(ClusteredKeys(kFileRows, kFileDim, 7, 4), kFileDim);
   ASSERT_TRUE(WriteTo(data.path.get(), data.keys()).ok());
-  EXPECT_EQ(OpenInvertedFile(data.path.get(), kDim + 1, kRows).status().code(),
+  EXPECT_EQ(OpenInvertedFile(data.path.get(), kFileDim + 1, kFileRows).status().code(),
             ErrorCode::kCorrupt);
-  EXPECT_EQ(OpenInvertedFile(data.path.get(), kDim, kRows - 1).status().code(),
+  EXPECT_EQ(OpenInvertedFile(data.path.get(), kFileDim, kFileRows - 1).status().code(),
             ErrorCode::kCorrupt);
 }
 
@@ -120,7 +121,7 @@ struct Lie {
     RESMEM_RETURN_IF_ERROR(writer.AppendValues<float>(
         Layout::kCentroids, std::vector<float>(static_cast<size_t>(lists))));
     RESMEM_RETURN_IF_ERROR(writer.AppendValues<uint32_t>(Layout::kListRows, list_rows));
-    RESMEM_RETURN_IF_ERROR(writer.AppendValues<uint32_t>(Layout::kRows, rows));
+    RESMEM_RETURN_IF_ERROR(writer.AppendValues<uint32_t>(Layout::kFileRows, rows));
     RESMEM_RETURN_IF_ERROR(writer.AppendValues<float>(Layout::kScales, floats));
     RESMEM_RETURN_IF_ERROR(writer.AppendValues<float>(Layout::kNorms, floats));
     RESMEM_RETURN_IF_ERROR(writer.AppendValues<uint8_t>(Layout::kCodes, codes));
@@ -167,11 +168,11 @@ TEST(InvertedFile, KeysTooFarApartOrNotFiniteAreRefused) {
        {std::pair{1e17f, ErrorCode::kUnsupported},
         {std::numeric_limits<float>::infinity(), ErrorCode::kBadData},
         {std::numeric_limits<float>::quiet_NaN(), ErrorCode::kBadData}}) {
-    std::vector<float> values = ClusteredKeys(200, kDim, 2, 5);
+    std::vector<float> values = ClusteredKeys(200, kFileDim, 2, 5);
     values[1234] = value;
     const KeyBlock block{KeyType::kFloat32, values.data(), nullptr, 200};
     const TemporaryPath path;
-    EXPECT_EQ(WriteTo(path.get(), KeyStore::Make(kDim, {block}, {}).value()).code(), code);
+    EXPECT_EQ(WriteTo(path.get(), KeyStore::Make(kFileDim, {block}, {}).value()).code(), code);
     EXPECT_FALSE(FileSystem::Posix().Exists(path.get()));
   }
 }
@@ -180,7 +181,7 @@ TEST(InvertedFile, ACancelledBuildLeavesNoFile) {
   struct Stop : Progress {
     bool Cancelled() const override { return true; }
   } stop;
-  const Indexed data(ClusteredKeys(kRows, kDim, 7, 4), kDim);
+  const Indexed data(ClusteredKeys(kFileRows, kFileDim, 7, 4), kFileDim);
   EXPECT_EQ(WriteTo(data.path.get(), data.keys(), {.progress = &stop}).code(),
             ErrorCode::kCancelled);
   EXPECT_FALSE(FileSystem::Posix().Exists(data.path.get()));
