@@ -121,7 +121,7 @@ struct Lie {
     RESMEM_RETURN_IF_ERROR(writer.AppendValues<float>(
         Layout::kCentroids, std::vector<float>(static_cast<size_t>(lists))));
     RESMEM_RETURN_IF_ERROR(writer.AppendValues<uint32_t>(Layout::kListRows, list_rows));
-    RESMEM_RETURN_IF_ERROR(writer.AppendValues<uint32_t>(Layout::kFileRows, rows));
+    RESMEM_RETURN_IF_ERROR(writer.AppendValues<uint32_t>(Layout::kRows, rows));
     RESMEM_RETURN_IF_ERROR(writer.AppendValues<float>(Layout::kScales, floats));
     RESMEM_RETURN_IF_ERROR(writer.AppendValues<float>(Layout::kNorms, floats));
     RESMEM_RETURN_IF_ERROR(writer.AppendValues<uint8_t>(Layout::kCodes, codes));

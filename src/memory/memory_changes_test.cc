@@ -13,7 +13,6 @@ namespace {
 
 using fixtures::Open;
 using fixtures::ReadBytes;
-using fixtures::Small;
 using fixtures::TemporaryFolder;
 using fixtures::Write;
 

@@ -13,7 +13,6 @@ namespace resmem {
 namespace {
 
 using fixtures::Open;
-using fixtures::Small;
 using fixtures::TemporaryFolder;
 using fixtures::Write;
 
