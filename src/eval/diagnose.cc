@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "eval/seconds_since.h"
 #include "resmem/diagnosis.h"
 #include "support/guard.h"
 #include "support/random.h"
@@ -13,10 +14,6 @@ namespace {
 constexpr double kRecallTolerance = 0.02;  // what a sample of some hundred rows may miss by chance
 constexpr double kAccuracyWorthKeeping = 0.005;
 constexpr double kManyDeleted = 0.25, kManyUnindexed = 0.1;
-
-double SecondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // Living rows, ascending, each as likely as the others; some perhaps more than once.
 std::vector<int64_t> SampleRows(const ResidualMemory& memory, int64_t wanted) {

@@ -6,6 +6,7 @@
 #include "eval/classification.h"
 #include "eval/regression.h"
 #include "eval/row_block.h"
+#include "eval/seconds_since.h"
 #include "eval/warnings.h"
 #include "support/guard.h"
 #include "support/text.h"
@@ -14,9 +15,6 @@ namespace resmem {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-double SecondsSince(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Rows judged at once: their scores and neighbors take at most 64 MB each.
 int64_t PieceRows(int64_t outputs, int64_t k) {
