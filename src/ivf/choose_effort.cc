@@ -15,6 +15,7 @@ namespace {
 // A query with many neighbors tells more, and its exact answer takes longer.
 constexpr int64_t kFewNeighbors = 64;
 constexpr int64_t kQueriesOfFew = 1000, kQueriesOfMany = 200;
+constexpr int64_t kFewestQueries = 100;  // of a small memory
 
 class Trial {
  public:
@@ -25,7 +26,8 @@ class Trial {
     const KeyStore& keys = search_.keys();
     const int64_t dim = keys.dim();
     Random random(seed, 1);
-    const int64_t wanted = std::min(queries, keys.visible_rows());
+    const int64_t visible = keys.visible_rows();
+    const int64_t wanted = std::min({queries, std::max(kFewestQueries, visible / 8), visible});
     while (static_cast<int64_t>(rows_.size()) < wanted) {
       const auto row = static_cast<int64_t>(random.Below(static_cast<uint64_t>(keys.rows())));
       if (!keys.hidden(row)) rows_.push_back(row);

@@ -29,9 +29,9 @@ TEST(IvfIndex, ReachesTheAskedRecallOnQueriesItHasNotSeen) {
   for (const int64_t clusters : {0, 40}) {
     SCOPED_TRACE(testing::Message() << clusters << " clusters");
     constexpr int64_t kDim = 24, kQueries = 300;
-    std::vector<float> keys = ClusteredKeys(5000 + kQueries, kDim, clusters, 3);
+    std::vector<float> keys = ClusteredKeys(4000 + kQueries, kDim, clusters, 3);
     const std::vector<float> queries(keys.end() - kQueries * kDim, keys.end());
-    keys.resize(5000 * kDim);
+    keys.resize(4000 * kDim);
     Indexed index(keys, kDim);
     for (const double recall : {0.8, 0.95}) {
       const Status built = index.Build(recall);
@@ -53,7 +53,7 @@ TEST(IvfIndex, AnswersAreTheSameForAnyThreadsBatchesAndInstructionSet) {
   std::vector<float> keys = ClusteredKeys(3000, kDim, 30, 4);
   const std::vector<float> queries = ClusteredKeys(kQueries, kDim, 30, 4);
   Indexed index(keys, kDim);
-  ASSERT_TRUE(index.Build(0.9).ok());
+  ASSERT_TRUE(index.BuildUntried().ok());
   const MatrixView view(queries.data(), kQueries, kDim);
   const Neighbors expected = Find(*index.approximate, view, Options(20, 1));
   AtEverySimdLevel([&] {
@@ -73,7 +73,7 @@ TEST(IvfIndex, AnswersAreTheSameForAnyThreadsBatchesAndInstructionSet) {
 TEST(IvfIndex, DistancesAreTrueAndNeighborsInOrder) {
   constexpr int64_t kDim = 16;
   Indexed index(ClusteredKeys(2000, kDim, 10, 5), kDim);
-  ASSERT_TRUE(index.Build(0.9).ok());
+  ASSERT_TRUE(index.BuildUntried().ok());
   const Neighbors found =
       Find(*index.approximate, MatrixView(index.values.data(), 50, kDim), Options(30));
   for (int64_t q = 0; q < 50; ++q) {
@@ -96,7 +96,7 @@ TEST(IvfIndex, ExcludedAndHiddenRowsAreNotFound) {
   std::vector<int64_t> hidden;
   for (int64_t row = 0; row < 1500; row += 3) hidden.push_back(row);
   Indexed index(ClusteredKeys(1500, kDim, 5, 6), kDim, hidden);
-  ASSERT_TRUE(index.Build(0.9).ok());
+  ASSERT_TRUE(index.BuildUntried().ok());
   std::vector<int64_t> exclude(100);
   for (int64_t q = 0; q < 100; ++q) exclude[q] = q;
   SearchOptions options = Options(25);
@@ -114,7 +114,7 @@ TEST(IvfIndex, ExcludedAndHiddenRowsAreNotFound) {
 
 // Everything near the queries was deleted after the lists were made.
 TEST(IvfIndex, RecallHoldsWhenWholeListsWereHiddenLater) {
-  constexpr int64_t kDim = 12, kRows = 6000;
+  constexpr int64_t kDim = 12, kRows = 4000;
   Indexed index(ClusteredKeys(kRows, kDim, 20, 7), kDim);
   ASSERT_TRUE(index.Build(0.9).ok());
   const MatrixView queries(index.values.data(), 1, kDim);
@@ -136,7 +136,7 @@ TEST(IvfIndex, RecallHoldsWhenWholeListsWereHiddenLater) {
 TEST(IvfIndex, MoreNeighborsThanRowsGiveAllRows) {
   constexpr int64_t kDim = 4;
   Indexed index(ClusteredKeys(70, kDim, 2, 8), kDim, {3, 9});
-  ASSERT_TRUE(index.Build(0.5).ok());
+  ASSERT_TRUE(index.BuildUntried().ok());
   for (const int64_t k : {68, 100, 5000}) {
     const Neighbors found =
         Find(*index.approximate, MatrixView(index.values.data(), 2, kDim), Options(k));
@@ -152,7 +152,7 @@ TEST(IvfIndex, EqualKeysZeroVectorsAndASingleKeyAnswerExactly) {
   for (const int64_t rows : {1, 2, 33, 2000}) {
     for (const float value : {0.0f, 2.5f}) {
       Indexed index(std::vector<float>(static_cast<size_t>(rows * kDim), value), kDim);
-      const Status built = index.Build(0.9);
+      const Status built = index.BuildUntried();
       ASSERT_TRUE(built.ok()) << built.message();
       const Neighbors found =
           Find(*index.approximate, MatrixView(index.values.data(), 1, kDim), Options(10));
@@ -167,7 +167,7 @@ TEST(IvfIndex, EqualKeysZeroVectorsAndASingleKeyAnswerExactly) {
 TEST(IvfIndex, AQueryFarFromAllKeysIsAnsweredExactly) {
   constexpr int64_t kDim = 6;
   Indexed index(ClusteredKeys(900, kDim, 3, 9), kDim);
-  ASSERT_TRUE(index.Build(0.9).ok());
+  ASSERT_TRUE(index.BuildUntried().ok());
   std::vector<float> queries(2 * kDim, 1e30f);
   std::fill(queries.begin() + kDim, queries.end(), 0.5f);
   const MatrixView view(queries.data(), 2, kDim);
@@ -180,7 +180,7 @@ TEST(IvfIndex, AQueryFarFromAllKeysIsAnsweredExactly) {
 TEST(IvfIndex, WrongQuestionsAreRefused) {
   constexpr int64_t kDim = 6;
   Indexed index(ClusteredKeys(300, kDim, 3, 9), kDim);
-  ASSERT_TRUE(index.Build(0.9).ok());
+  ASSERT_TRUE(index.BuildUntried().ok());
   std::vector<float> query(kDim + 1, 0.0f);
   Neighbors out;
   const auto code = [&](int64_t dim, const SearchOptions& options) {
@@ -199,7 +199,7 @@ TEST(IvfIndex, ACancelledSearchSaysSo) {
     bool Cancelled() const override { return true; }
   } stop;
   Indexed index(ClusteredKeys(300, 4, 3, 9), 4);
-  ASSERT_TRUE(index.Build(0.9).ok());
+  ASSERT_TRUE(index.BuildUntried().ok());
   SearchOptions options = Options(3);
   options.progress = &stop;
   Neighbors out;

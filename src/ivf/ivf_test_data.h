@@ -85,10 +85,23 @@ struct Indexed {
         WriteInvertedFile(FileSystem::Posix(), path.get(), keys(), options).status());
     return Open(recall, options.threads);
   }
-  Status Open(double recall, int threads = 0) {
+  // The same without trying: three lists for any k.
+  Status BuildUntried() {
+    RESMEM_RETURN_IF_ERROR(WriteInvertedFile(FileSystem::Posix(), path.get(), keys(), {}).status());
+    RESMEM_ASSIGN_OR_RETURN(std::vector<IndexedPart> parts, OpenPart());
+    for (const int64_t k : kEffortLadder) efforts.push_back({{k, 3, 2 * k}, 0});
+    parts[0].efforts = efforts;
+    approximate = MakeIvfIndex(std::move(parts), std::nullopt, *exact);
+    return {};
+  }
+  Result<std::vector<IndexedPart>> OpenPart() const {
     RESMEM_ASSIGN_OR_RETURN(InvertedFile file, OpenInvertedFile(path.get(), dim, rows));
     std::vector<IndexedPart> parts(1);
     parts[0].search = std::make_unique<ListSearch>(std::move(file), keys(), hidden);
+    return parts;
+  }
+  Status Open(double recall, int threads = 0) {
+    RESMEM_ASSIGN_OR_RETURN(std::vector<IndexedPart> parts, OpenPart());
     RESMEM_ASSIGN_OR_RETURN(efforts,
                             ChooseEffort(*parts[0].search, *exact, recall, 0, threads, nullptr));
     parts[0].efforts = efforts;

@@ -98,7 +98,7 @@ double Recall(const ResidualMemory& memory, MatrixView queries, int64_t k) {
 TEST(MemoryIndex, AnIndexedMemoryTellsWhatItPromises) {
   const TemporaryFolder folder(fixtures::FastParent());
   const std::string path = folder / "m";
-  const RowData data = Rows12(3000, 0, 1);
+  const RowData data = Rows12(1500, 0, 1);
   Write(path, Described(), data.view(Described()));
   EXPECT_FALSE(Open(path).index_info().has_value());
   Index(path, 0.9);
@@ -106,7 +106,7 @@ TEST(MemoryIndex, AnIndexedMemoryTellsWhatItPromises) {
   ASSERT_TRUE(memory.index_info().has_value());
   EXPECT_EQ(memory.index_info()->recall, 0.9);
   EXPECT_GE(memory.index_info()->measured_recall, 0.9);
-  EXPECT_EQ(memory.index_info()->rows, 3000);
+  EXPECT_EQ(memory.index_info()->rows, 1500);
   EXPECT_EQ(memory.index_info()->unindexed_rows, 0);
   EXPECT_TRUE(memory.Verify().ok());
   EXPECT_GE(Recall(memory, MatrixView(data.keys.data(), 200, kDim), 20), 0.88);
@@ -121,7 +121,7 @@ TEST(MemoryIndex, AnIndexedMemoryTellsWhatItPromises) {
 
 TEST(MemoryIndex, TheSameSeedGivesTheSameFileOnAnyNumberOfThreads) {
   const TemporaryFolder folder(fixtures::FastParent());
-  const RowData data = Rows12(2000, 0, 2);
+  const RowData data = Rows12(500, 0, 2);
   std::vector<std::string> files;
   for (const int threads : {1, 3}) {
     const std::string path = folder / ("m" + std::to_string(threads));
@@ -142,12 +142,12 @@ TEST(MemoryIndex, AnswersHoldAfterAnyMixtureOfChanges) {
     const RowData pool = Rows12(6000, 0, 10 + seed);
     const RowData queries = Rows12(100, 0, 20 + seed);
     const MatrixView view(queries.keys.data(), 100, kDim);
-    int64_t used = 2500;
+    int64_t used = 1500;
     std::vector<bool> alive(6000);
     std::fill(alive.begin(), alive.begin() + used, true);
     Write(path, Described(), pool.Part(0, used).view(Described()));
     Index(path, 0.9);
-    for (int step = 0; step < 8; ++step) {
+    for (int step = 0; step < 6; ++step) {
       SCOPED_TRACE(testing::Message() << "seed " << seed << ", step " << step);
       const uint64_t what = random.Below(4);
       if (what == 0) {
