@@ -55,12 +55,13 @@ class IvfIndex : public KnnIndex {
                        [&](const IndexedPart& part) { return part.search->InReach(query); });
   }
 
+  // As it was measured: with its own k, which may be more than is asked for now.
   static SearchEffort EffortFor(const IndexedPart& part, int64_t k) {
     const auto fits =
         std::find_if(part.efforts.begin(), part.efforts.end(),
                      [&](const MeasuredEffort& choice) { return choice.effort.k >= k; });
     RESMEM_DCHECK(fits != part.efforts.end());
-    return {k, fits->effort.probes, fits->effort.depth};
+    return fits->effort;
   }
 
   // Queries of a thread that share a pass over the lists: as many as their candidates, rows and
