@@ -42,7 +42,8 @@ void operator delete(void* place, size_t) noexcept {
 namespace resmem {
 namespace {
 
-constexpr int64_t kRows = 40000, kDim = 64, kQueries = 40;
+// Enough rows that what each thread works in, some megabytes whatever their number, counts little.
+constexpr int64_t kRows = 200000, kDim = 64, kQueries = 40;
 
 // The most bytes that were in use beyond those before, over ten questions asked alone and a batch.
 int64_t MostBytesOfSearches(const StoredKeys& keys, const std::vector<float>& queries) {
