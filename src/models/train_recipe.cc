@@ -3,18 +3,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
-#include "support/file_system.h"
+#include "format/recipe_file.h"
 #include "support/text.h"
 
 namespace resmem {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int64_t kRecipeVersion = 1;
-constexpr size_t kMostRecipeBytes = size_t{1} << 20;
 constexpr const char* kPresets[] = {"short", "paper"};
 constexpr int64_t kDepths[] = {8, 14, 20, 32, 44, 56};
 constexpr int64_t kMostHidden = 65536;
@@ -68,35 +64,16 @@ void EachField(Recipe& r, Visit&& visit) {
   visit("keep_epochs", r.keep_epochs);
 }
 
-// From JSON into one member; false: another type.
-bool Take(const Json& value, std::string* out) {
-  return value.is_string() && (*out = value.get<std::string>(), true);
-}
-bool Take(const Json& value, bool* out) {
-  return value.is_boolean() && (*out = value.get<bool>(), true);
-}
-bool Take(const Json& value, double* out) {
-  return value.is_number() && (*out = value.get<double>(), true);
-}
-bool Take(const Json& value, int64_t* out) {
-  if (!value.is_number_integer()) return false;
-  if (value.is_number_unsigned() && value.get<uint64_t>() > uint64_t{INT64_MAX}) return false;
-  return *out = value.get<int64_t>(), true;
-}
-bool Take(const Json& value, uint64_t* out) {
-  return value.is_number_unsigned() && (*out = value.get<uint64_t>(), true);
+template <typename T>
+bool Take(const Json& value, T* out) {
+  return TakeJson(value, out);
 }
 bool Take(const Json& value, RateSchedule* out) {
-  for (const RateSchedule schedule : {RateSchedule::kSteps, RateSchedule::kOneCycle}) {
-    if (value == RateScheduleName(schedule)) return *out = schedule, true;
-  }
-  return false;
+  return TakeNamed(value, {RateSchedule::kSteps, RateSchedule::kOneCycle}, RateScheduleName, out);
 }
 bool Take(const Json& value, Precision* out) {
-  for (const Precision precision : {Precision::kAuto, Precision::kFloat32, Precision::kBfloat16}) {
-    if (value == PrecisionName(precision)) return *out = precision, true;
-  }
-  return false;
+  return TakeNamed(value, {Precision::kAuto, Precision::kFloat32, Precision::kBfloat16},
+                   PrecisionName, out);
 }
 bool Take(const Json& value, std::vector<int64_t>* out) {
   if (!value.is_array()) return false;
@@ -261,49 +238,25 @@ std::string RecipeDifference(const TrainRecipe& a, const TrainRecipe& b) {
   const Json mine = ToJson(a), theirs = ToJson(b);
   for (const auto& [name, value] : mine.items()) {
     if (theirs[name] != value)
-      return Text(name, ": ", value.dump(), " there, ", theirs[name].dump(), " asked");
+      return Text(name, ": ", ShownJson(value), " there, ", ShownJson(theirs[name]), " asked");
   }
   return {};
 }
 
 Status WriteTrainRecipe(const std::string& path, const TrainRecipe& recipe) {
-  const std::string text = ToJson(recipe).dump(2) + "\n";
-  return WriteFileAtomically(FileSystem::Posix(), path,
-                             std::as_bytes(std::span(text.data(), text.size())));
+  return WriteRecipeFile(path, ToJson(recipe));
 }
 
 Result<TrainRecipe> ReadTrainRecipe(const std::string& path) {
-  RESMEM_ASSIGN_OR_RETURN(const MappedFile file, FileSystem::Posix().Map(path));
-  const auto bad = [&](const std::string& problem) {
-    return Status(ErrorCode::kBadData, Text(path, ": ", problem));
-  };
-  if (file.bytes().size() > kMostRecipeBytes) return bad("too large for a recipe (1 MiB)");
-  const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
-                              file.bytes().size());
-  // A recipe is an object of lists: deeper nesting is not parsed at all.
-  const Json json = Json::parse(
-      text, [](int depth, Json::parse_event_t, Json&) { return depth <= 3; }, false);
-  if (!json.is_object()) return bad("not a JSON object");
-  if (json.value("resmem_recipe", Json()) != kRecipeVersion) {
-    return Status(ErrorCode::kTooNew, Text(path, ": resmem_recipe is not ", kRecipeVersion,
-                                           ", the version that this program reads"));
-  }
+  RESMEM_ASSIGN_OR_RETURN(const Json json, ReadRecipeFile(path, "resmem_recipe", kRecipeVersion));
   TrainRecipe recipe;
-  Status status;
+  RecipeFields fields(json, path);
   EachField(recipe, [&](const char* name, auto& member) {
-    const auto found = json.find(name);
-    if (!status.ok()) return;
-    if (found == json.end()) {
-      // Recipes from before there was a choice: their checkpoints say float32.
-      if (std::string_view(name) == "precision") return;
-      status = bad(Text("lacks \"", name, '"'));
-    } else if (!Take(*found, &member)) {
-      status =
-          bad(Text('"', name, "\" is ", found->dump(-1, ' ', false, Json::error_handler_t::replace),
-                   ", which is not a value of its type"));
-    }
+    // Recipes from before there was a choice: their checkpoints say float32.
+    if (std::string_view(name) == "precision" && !fields.Has(name)) return;
+    fields.Read(name, [&](const Json& value) { return Take(value, &member); });
   });
-  RESMEM_RETURN_IF_ERROR(status);
+  RESMEM_RETURN_IF_ERROR(fields.status());
   RESMEM_RETURN_IF_ERROR(CheckTrainRecipe(recipe));
   return recipe;
 }

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <nlohmann/json.hpp>
-#include <sstream>
 
+#include "format/json_log.h"
 #include "resmem/array.h"
 #include "support/file_system.h"
 #include "support/text.h"
@@ -13,8 +12,6 @@
 
 namespace resmem::train {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr char kCheckpointPrefix[] = "checkpoint-";
 constexpr char kLog[] = "log.jsonl";
@@ -73,27 +70,11 @@ Result<Progressed> RunFolder::Restore(const NamedTensors& state,
 }
 
 Status RunFolder::CutLog(int64_t epochs) const {
-  if (!FileSystem::Posix().Exists(File(kLog))) return {};
-  RESMEM_ASSIGN_OR_RETURN(const MappedFile file, FileSystem::Posix().Map(File(kLog)));
-  std::istringstream lines(
-      std::string(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()));
-  std::string kept, line;
-  while (std::getline(lines, line)) {
-    const Json json = Json::parse(line, nullptr, false);
-    if (json.is_object() && json.value("epoch", INT64_MAX) <= epochs) kept += line + "\n";
-  }
-  return WriteFileAtomically(FileSystem::Posix(), File(kLog),
-                             std::as_bytes(std::span(kept.data(), kept.size())));
+  return CutJsonLog(File(kLog), "epoch", epochs);
 }
 
 Status RunFolder::Log(const EpochReport& report) const {
-  const std::string line = EpochJson(report).dump() + "\n";
-  std::FILE* file = std::fopen(File(kLog).c_str(), "ab");
-  const bool written =
-      file != nullptr && std::fwrite(line.data(), 1, line.size(), file) == line.size();
-  const bool closed = file != nullptr && std::fclose(file) == 0;
-  if (written && closed) return {};
-  return Status(ErrorCode::kIo, Text(File(kLog), ": cannot be written; is the disk full?"));
+  return AppendToJsonLog(File(kLog), EpochJson(report));
 }
 
 }  // namespace resmem::train

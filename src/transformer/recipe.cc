@@ -1,20 +1,16 @@
 // Recipes of language models: presets, bounds, JSON.
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "format/recipe_file.h"
 #include "resmem/lm_training.h"
-#include "support/file_system.h"
 #include "support/text.h"
 
 namespace resmem {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int64_t kVersion = 1;
-constexpr size_t kMostBytes = size_t{1} << 20;
 constexpr const char* kPresets[] = {"lm-short", "lm-paper"};
 constexpr double kLastShare = 0.1;  // of the peak rate, at the end of a cosine
 
@@ -58,32 +54,15 @@ void EachField(Recipe& r, Visit&& visit) {
   visit("checkpoint_every", r.checkpoint_every);
 }
 
-// From JSON into one member; false: another type.
-bool Take(const Json& value, std::string* out) {
-  return value.is_string() && (*out = value.get<std::string>(), true);
-}
-bool Take(const Json& value, double* out) {
-  return value.is_number() && (*out = value.get<double>(), true);
-}
-bool Take(const Json& value, int64_t* out) {
-  if (!value.is_number_integer()) return false;
-  if (value.is_number_unsigned() && value.get<uint64_t>() > uint64_t{INT64_MAX}) return false;
-  return *out = value.get<int64_t>(), true;
-}
-bool Take(const Json& value, uint64_t* out) {
-  return value.is_number_unsigned() && (*out = value.get<uint64_t>(), true);
+template <typename T>
+bool Take(const Json& value, T* out) {
+  return TakeJson(value, out);
 }
 bool Take(const Json& value, LmSchedule* out) {
-  for (const LmSchedule schedule : {LmSchedule::kInverseRoot, LmSchedule::kCosine}) {
-    if (value == LmScheduleName(schedule)) return *out = schedule, true;
-  }
-  return false;
+  return TakeNamed(value, {LmSchedule::kInverseRoot, LmSchedule::kCosine}, LmScheduleName, out);
 }
 bool Take(const Json& value, LmOptimizer* out) {
-  for (const LmOptimizer optimizer : {LmOptimizer::kAdamW, LmOptimizer::kAdafactor}) {
-    if (value == LmOptimizerName(optimizer)) return *out = optimizer, true;
-  }
-  return false;
+  return TakeNamed(value, {LmOptimizer::kAdamW, LmOptimizer::kAdafactor}, LmOptimizerName, out);
 }
 
 template <typename T>
@@ -102,10 +81,6 @@ Json ToJson(const LmRecipe& recipe) {
   json["resmem_lm_recipe"] = kVersion;
   EachField(recipe, [&](const char* name, const auto& member) { json[name] = Give(member); });
   return json;
-}
-
-std::string Shown(const Json& value) {
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -193,46 +168,23 @@ std::string LmRecipeDifference(const LmRecipe& a, const LmRecipe& b) {
   const Json mine = ToJson(a), theirs = ToJson(b);
   for (const auto& [name, value] : mine.items()) {
     if (name == "threads" || theirs[name] == value) continue;
-    return Text(name, ": ", Shown(value), " there, ", Shown(theirs[name]), " asked");
+    return Text(name, ": ", ShownJson(value), " there, ", ShownJson(theirs[name]), " asked");
   }
   return {};
 }
 
 Status WriteLmRecipe(const std::string& path, const LmRecipe& recipe) {
-  const std::string text =
-      ToJson(recipe).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-  return WriteFileAtomically(FileSystem::Posix(), path,
-                             std::as_bytes(std::span(text.data(), text.size())));
+  return WriteRecipeFile(path, ToJson(recipe));
 }
 
 Result<LmRecipe> ReadLmRecipe(const std::string& path) {
-  RESMEM_ASSIGN_OR_RETURN(const MappedFile file, FileSystem::Posix().Map(path));
-  const auto bad = [&](const std::string& problem) {
-    return Status(ErrorCode::kBadData, Text(path, ": ", problem));
-  };
-  if (file.bytes().size() > kMostBytes) return bad("too large for a recipe (1 MiB)");
-  const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
-                              file.bytes().size());
-  // A recipe is an object of plain values: deeper nesting is not parsed at all.
-  const Json json = Json::parse(
-      text, [](int depth, Json::parse_event_t, Json&) { return depth <= 3; }, false);
-  if (!json.is_object()) return bad("not a JSON object");
-  if (json.value("resmem_lm_recipe", Json()) != kVersion) {
-    return Status(ErrorCode::kTooNew, Text(path, ": resmem_lm_recipe is not ", kVersion,
-                                           ", the version that this program reads"));
-  }
+  RESMEM_ASSIGN_OR_RETURN(const Json json, ReadRecipeFile(path, "resmem_lm_recipe", kVersion));
   LmRecipe recipe;
-  Status status;
+  RecipeFields fields(json, path);
   EachField(recipe, [&](const char* name, auto& member) {
-    const auto found = json.find(name);
-    if (!status.ok()) return;
-    if (found == json.end()) {
-      status = bad(Text("lacks \"", name, '"'));
-    } else if (!Take(*found, &member)) {
-      status = bad(Text('"', name, "\" is ", Shown(*found), ", which is not a value of its type"));
-    }
+    fields.Read(name, [&](const Json& value) { return Take(value, &member); });
   });
-  RESMEM_RETURN_IF_ERROR(status);
+  RESMEM_RETURN_IF_ERROR(fields.status());
   RESMEM_RETURN_IF_ERROR(CheckLmRecipe(recipe));
   return recipe;
 }

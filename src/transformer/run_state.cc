@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <sstream>
 
 #include "format/container_reader.h"
 #include "format/container_writer.h"
 #include "format/json_fields.h"
+#include "format/json_log.h"
 #include "support/file_system.h"
 #include "support/text.h"
 
@@ -154,29 +154,11 @@ Result<RunProgress> RunState::Restore(const NamedValues& state,
 }
 
 Status RunState::CutLog(int64_t step) const {
-  if (!FileSystem::Posix().Exists(File(kLog))) return {};
-  RESMEM_ASSIGN_OR_RETURN(const MappedFile file, FileSystem::Posix().Map(File(kLog)));
-  std::istringstream lines(
-      std::string(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()));
-  std::string kept, line;
-  while (std::getline(lines, line)) {
-    const auto json = ParseShallowJson(line, 2);
-    if (!json.ok() || !json->is_object()) continue;
-    const auto found = json->find("step");
-    const bool old = found != json->end() && found->is_number_integer() && *found <= step;
-    if (old) kept += line + "\n";
-  }
-  return WriteFileAtomically(FileSystem::Posix(), File(kLog), std::as_bytes(std::span(kept)));
+  return CutJsonLog(File(kLog), "step", step);
 }
 
 Status RunState::Log(const LmReport& report) const {
-  const std::string line = ReportJson(report).dump() + "\n";
-  std::FILE* file = std::fopen(File(kLog).c_str(), "ab");
-  const bool written =
-      file != nullptr && std::fwrite(line.data(), 1, line.size(), file) == line.size();
-  const bool closed = file != nullptr && std::fclose(file) == 0;
-  if (written && closed) return {};
-  return Status(ErrorCode::kIo, Text(File(kLog), ": cannot be written; is the disk full?"));
+  return AppendToJsonLog(File(kLog), ReportJson(report));
 }
 
 }  // namespace resmem
