@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <ctime>
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
@@ -16,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "build_stages.h"
 #include "measurement.h"
 #include "resmem/residual_memory.h"
 #include "search_data.h"
@@ -25,12 +25,6 @@ namespace resmem::bench {
 namespace {
 
 constexpr int64_t kQueries = 1000;
-
-double ProcessorSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 struct Options {
   int64_t rows = 200000, dim = 64;
@@ -144,10 +138,14 @@ Status Measure(const Options& options, const std::string& path, std::ostream& ou
   data.keys.shrink_to_fit();
   SearchOptions search;
   search.threads = options.threads;
+  std::ostringstream builds;
   for (const double recall : {0.0, 0.95, 0.99}) {
     const double start = ProcessorSeconds(), wall = SecondsNow();
     if (recall > 0) {
-      RESMEM_RETURN_IF_ERROR(IndexMemory(path, {.recall = recall, .threads = options.threads}));
+      BuildStages stages;
+      RESMEM_RETURN_IF_ERROR(
+          IndexMemory(path, {.recall = recall, .threads = options.threads, .progress = &stages}));
+      builds << "\nBuilding for " << recall << ": " << stages.Text() << ".\n";
     }
     const double processor = ProcessorSeconds() - start, seconds = SecondsNow() - wall;
     RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
@@ -168,7 +166,7 @@ Status Measure(const Options& options, const std::string& path, std::ostream& ou
           << std::flush;
     }
   }
-  out << '\n';
+  out << builds.str() << '\n';
   return {};
 }
 

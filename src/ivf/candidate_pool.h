@@ -2,7 +2,7 @@
 #ifndef RESMEM_IVF_CANDIDATE_POOL_H_
 #define RESMEM_IVF_CANDIDATE_POOL_H_
 
-#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -11,13 +11,30 @@
 
 namespace resmem {
 
-struct Candidate {
-  float value;
-  uint32_t row;
-  bool operator<(const Candidate& other) const {
-    return value != other.value ? value < other.value : row < other.row;
+// Value and row in one number, whose order is that of values, then of rows.
+class Candidate {
+ public:
+  Candidate() = default;
+  Candidate(float value, uint32_t row) : bits_(uint64_t{Ordered(value)} << 32 | row) {}
+
+  float value() const {
+    const auto ordered = static_cast<uint32_t>(bits_ >> 32);
+    return std::bit_cast<float>((ordered & kSign) != 0 ? ordered ^ kSign : ~ordered);
   }
+  uint32_t row() const { return static_cast<uint32_t>(bits_); }
+  bool operator<(const Candidate& other) const { return bits_ < other.bits_; }
+
+ private:
+  static constexpr uint32_t kSign = 0x80000000u;
+  static uint32_t Ordered(float value) {
+    const uint32_t bits = std::bit_cast<uint32_t>(value);
+    return (bits & kSign) != 0 ? ~bits : bits | kSign;
+  }
+  uint64_t bits_;
 };
+
+// Puts the `keep` smallest first, in no order.  `scratch` has room for all.
+void PutSmallestFirst(std::span<Candidate> candidates, size_t keep, Candidate* scratch);
 
 // What is left does not depend on the order in which candidates were offered.
 class CandidatePool {
@@ -34,25 +51,23 @@ class CandidatePool {
     if (candidates_.size() == room) Shrink();
   }
 
-  // The `keep` smallest, or all where there are fewer; in no order.
-  std::span<const Candidate> Kept() {
+  // Lowers the threshold as far as what has been offered allows.
+  void Tighten() {
     if (candidates_.size() > keep_) Shrink();
-    return candidates_;
   }
-  // Smallest first.
-  std::span<const Candidate> Sorted() {
-    Kept();
-    std::sort(candidates_.begin(), candidates_.end());
+
+  void OfferAll(CandidatePool* others) {
+    for (const Candidate& candidate : others->Kept()) Offer(candidate);
+  }
+
+  // The `keep` smallest, or all where there are fewer; in no order.
+  std::span<Candidate> Kept() {
+    Tighten();
     return candidates_;
   }
 
  private:
-  void Shrink() {
-    const auto last = candidates_.begin() + static_cast<ptrdiff_t>(keep_) - 1;
-    std::nth_element(candidates_.begin(), last, candidates_.end());
-    threshold_ = last->value;
-    candidates_.resize(keep_);
-  }
+  void Shrink();
 
   size_t keep_;  // >= 1
   float threshold_ = std::numeric_limits<float>::max();

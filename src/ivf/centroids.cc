@@ -1,9 +1,11 @@
 #include "ivf/centroids.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "kernels/amx.h"
+#include "support/parallel.h"
 
 namespace resmem {
 
@@ -21,16 +23,16 @@ Centroids::Centroids(const float* values, int64_t count, int64_t dim, const floa
 }
 
 template <class Threshold, class Found>
-void Centroids::Scan(const CodedVectors& points, int64_t begin, int64_t count,
-                     const Threshold& threshold, const Found& found) const {
+void Centroids::Scan(const CodedVectors& points, int64_t begin, int64_t count, int64_t first_list,
+                     int64_t end_list, const Threshold& threshold, const Found& found) const {
   std::optional<TileScope> tiles;
   if (AmxActive() && count > 1) tiles.emplace();
   const int64_t width = points.width();
   // A part of the codes stays in the second cache while all points pass by.
   const int64_t part = std::max<int64_t>(kMostCells, (1 << 17) / width);
   CellFound cells[kMostCells];
-  for (int64_t first = 0; first < count_; first += part) {
-    const int64_t end = std::min(count_, first + part);
+  for (int64_t first = first_list; first < end_list; first += part) {
+    const int64_t end = std::min(end_list, first + part);
     for (int64_t q = 0; q < count; q += kGroupQueries) {
       QueryGroup group;
       group.count = std::min(kGroupQueries, count - q);
@@ -45,28 +47,41 @@ void Centroids::Scan(const CodedVectors& points, int64_t begin, int64_t count,
                                         std::min(kRowsACall, end - row), width, cells);
         for (int64_t i = 0; i < hits; ++i) {
           found(q + cells[i].query,
-                Candidate{cells[i].value, static_cast<uint32_t>(row + cells[i].row)});
+                Candidate(cells[i].value, static_cast<uint32_t>(row + cells[i].row)));
         }
       }
     }
   }
 }
 
-void Centroids::Nearest(const CodedVectors& points, int64_t begin, int64_t count,
-                        std::span<CandidatePool> pools) const {
-  Scan(
-      points, begin, count, [&](int64_t i) { return pools[i].threshold(); },
-      [&](int64_t i, Candidate candidate) { pools[i].Offer(candidate); });
+void Centroids::Nearest(const CodedVectors& points, std::span<CandidatePool> pools,
+                        int threads) const {
+  const auto offer = [&](int64_t first_list, int64_t end_list, std::span<CandidatePool> to) {
+    Scan(
+        points, 0, points.count(), first_list, end_list,
+        [&](int64_t i) { return to[i].threshold(); },
+        [&](int64_t i, Candidate candidate) { to[i].Offer(candidate); });
+  };
+  if (points.count() > 1 || threads == 1 || count_ * points.width() < kFewestSharedBytes) {
+    offer(0, count_, pools);
+    return;
+  }
+  std::vector<CandidatePool> shares(static_cast<size_t>(threads), pools[0]);
+  const int64_t grain = (count_ / threads + kRowsACall) / kRowsACall * kRowsACall;
+  ParallelFor(threads, count_, grain, [&](int64_t begin, int64_t end, int worker) {
+    offer(begin, end, std::span(shares).subspan(worker, 1));
+  });
+  for (CandidatePool& share : shares) pools[0].OfferAll(&share);
 }
 
 void Centroids::Assign(const CodedVectors& points, int64_t begin, int64_t count,
                        uint32_t* lists) const {
   std::vector<Candidate> best(static_cast<size_t>(count),
-                              Candidate{std::numeric_limits<float>::max(), UINT32_MAX});
+                              Candidate(std::numeric_limits<float>::max(), UINT32_MAX));
   Scan(
-      points, begin, count, [&](int64_t i) { return best[i].value; },
+      points, begin, count, 0, count_, [&](int64_t i) { return best[i].value(); },
       [&](int64_t i, Candidate candidate) { best[i] = std::min(best[i], candidate); });
-  for (int64_t i = 0; i < count; ++i) lists[i] = best[i].row;
+  for (int64_t i = 0; i < count; ++i) lists[i] = best[i].row();
 }
 
 }  // namespace resmem

@@ -24,17 +24,17 @@ class Centroids {
   const float* centroid(int64_t list) const { return values_ + list * dim_; }
   const float* center() const { return center_; }
 
-  // For points [begin, begin + count), coded relative to the center: offers pools[i] the lists
-  // near point begin + i.
-  void Nearest(const CodedVectors& points, int64_t begin, int64_t count,
-               std::span<CandidatePool> pools) const;
-  // The nearest list of each.
+  // Points are coded relative to the center.  Offers pools[i] the lists near point i, for all
+  // points; a single one is compared with many lists on `threads` threads.
+  void Nearest(const CodedVectors& points, std::span<CandidatePool> pools, int threads) const;
+  // The nearest list of each of points [begin, begin + count).
   void Assign(const CodedVectors& points, int64_t begin, int64_t count, uint32_t* lists) const;
 
  private:
+  // Points [begin, begin + count) with lists [first_list, end_list).
   template <class Threshold, class Found>
-  void Scan(const CodedVectors& points, int64_t begin, int64_t count, const Threshold& threshold,
-            const Found& found) const;
+  void Scan(const CodedVectors& points, int64_t begin, int64_t count, int64_t first_list,
+            int64_t end_list, const Threshold& threshold, const Found& found) const;
 
   const float* values_;
   int64_t count_, dim_;

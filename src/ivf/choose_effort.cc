@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -69,8 +70,8 @@ class Trial {
                 [&](int64_t begin, int64_t end, int) {
                   const auto count = static_cast<size_t>(end - begin);
                   std::vector<std::vector<MeasuredRow>> found(count);
-                  const Status status =
-                      search_.Search(std::span(questions_).subspan(begin, count), effort, 0, found);
+                  const Status status = search_.Search(std::span(questions_).subspan(begin, count),
+                                                       effort, 0, /*threads=*/1, found);
                   if (!status.ok()) {
                     const std::lock_guard<std::mutex> lock(mutex);
                     failure = status;
@@ -159,8 +160,9 @@ Result<std::vector<MeasuredEffort>> ChooseEffort(const ListSearch& search, const
       many.Ask(exact, kQueriesOfMany, *std::rbegin(kEffortLadder), seed, progress));
   std::vector<MeasuredEffort> chosen;
   for (const int64_t k : kEffortLadder) {
-    if (progress != nullptr && progress->Cancelled()) {
-      return Status(ErrorCode::kCancelled, "indexing was stopped");
+    if (progress != nullptr) {
+      if (progress->Cancelled()) return Status(ErrorCode::kCancelled, "indexing was stopped");
+      progress->Report("effort", static_cast<int64_t>(chosen.size()), std::ssize(kEffortLadder));
     }
     const Trial& trial = k <= kFewNeighbors ? few : many;
     if (trial.most() < 1) {
@@ -170,6 +172,9 @@ Result<std::vector<MeasuredEffort>> ChooseEffort(const ListSearch& search, const
     RESMEM_ASSIGN_OR_RETURN(const MeasuredEffort effort,
                             ChooseFor(k, trial, search.file().lists(), recall));
     chosen.push_back(effort);
+  }
+  if (progress != nullptr) {
+    progress->Report("effort", std::ssize(kEffortLadder), std::ssize(kEffortLadder));
   }
   return chosen;
 }

@@ -20,6 +20,10 @@ constexpr int64_t CodeWidth(int64_t dim) {
 // Scanned by one call, so that what they give keeps many of the next ones out.
 constexpr int64_t kRowsACall = kMostCells / kGroupQueries;
 
+// Codes that one query is worth sharing among threads for: waking one takes as long as reading
+// about so many.
+constexpr int64_t kFewestSharedBytes = int64_t{1} << 20;
+
 constexpr int64_t BlocksOfRows(int64_t rows) {
   return (rows + kBlockRows - 1) / kBlockRows;
 }

@@ -160,7 +160,7 @@ TEST(InvertedFile, ARowNumberOutOfRangeIsAnErrorOfTheSearch) {
   const ListSearch search(lie.Open(path.get()).value(), KeyStore::Make(1, {block}, {}).value(), {});
   const Question question{values.data(), -1, 0};
   std::vector<MeasuredRow> found[1];
-  EXPECT_EQ(search.Search({&question, 1}, {5, 2, 5}, 0, found).code(), ErrorCode::kCorrupt);
+  EXPECT_EQ(search.Search({&question, 1}, {5, 2, 5}, 0, 1, found).code(), ErrorCode::kCorrupt);
 }
 
 TEST(InvertedFile, KeysTooFarApartOrNotFiniteAreRefused) {

@@ -89,6 +89,8 @@ class IvfIndex : public KnnIndex {
                      const SearchOptions& options, Neighbors* out) const {
     const int threads = ResolveThreads(options.threads);
     const auto count = static_cast<int64_t>(questions.size());
+    // Alone, it may have all threads for itself.
+    if (count == 1) return SearchPiece(questions, of_rest, threads, out);
     const int64_t grain =
         std::clamp<int64_t>((count + threads - 1) / threads, 1, MostTogether(options.k));
     std::mutex mutex;
@@ -96,7 +98,8 @@ class IvfIndex : public KnnIndex {
     int64_t done = 0;
     ParallelFor(threads, count, grain, [&](int64_t begin, int64_t end, int) {
       if (options.progress != nullptr && options.progress->Cancelled()) return;
-      const Status status = SearchPiece(questions.subspan(begin, end - begin), of_rest, out);
+      const Status status =
+          SearchPiece(questions.subspan(begin, end - begin), of_rest, /*threads=*/1, out);
       const std::lock_guard<std::mutex> lock(mutex);
       if (!status.ok()) failure = status;
       done += end - begin;
@@ -108,13 +111,13 @@ class IvfIndex : public KnnIndex {
     return failure;
   }
 
-  Status SearchPiece(std::span<const Question> questions, const Neighbors& of_rest,
+  Status SearchPiece(std::span<const Question> questions, const Neighbors& of_rest, int threads,
                      Neighbors* out) const {
     std::vector<std::vector<MeasuredRow>> measured(questions.size());
     int64_t first_row = 0;
     for (const IndexedPart& part : parts_) {
       const SearchEffort effort = EffortFor(part, out->k);
-      RESMEM_RETURN_IF_ERROR(part.search->Search(questions, effort, first_row, measured));
+      RESMEM_RETURN_IF_ERROR(part.search->Search(questions, effort, first_row, threads, measured));
       first_row += part.search->file().rows();
     }
     std::vector<float> scratch(static_cast<size_t>(dim()));

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "ivf/candidate_pool.h"
 #include "ivf/inverted_file.h"
 #include "ivf/search_effort.h"
 #include "search/key_store.h"
@@ -17,6 +18,8 @@
 #include "search/row_scan.h"
 
 namespace resmem {
+
+struct Visit;
 
 // The k nearest of them, nearest first.
 void KeepNearest(int64_t k, std::vector<MeasuredRow>* rows);
@@ -34,16 +37,21 @@ class ListSearch {
 
   // Adds to measured[i] rows near questions[i], at least effort.k where there are as many, as
   // first_row + row and in no order.  Questions must be in reach; `excluded` counts from
-  // first_row, too.  On the calling thread.
+  // first_row, too.  On the calling thread; one question that visits many rows on `threads` of
+  // them.
   // Errors: kCorrupt (a row number of the file), kBadData (a key that is not finite).
   Status Search(std::span<const Question> questions, const SearchEffort& effort, int64_t first_row,
-                std::span<std::vector<MeasuredRow>> measured) const;
+                int threads, std::span<std::vector<MeasuredRow>> measured) const;
 
- private:
-  class Batch;
-  bool hidden(uint32_t row) const { return !hidden_.empty() && hidden_[row]; }
+  bool any_hidden() const { return !hidden_.empty(); }
+  bool hidden(int64_t row) const { return !hidden_.empty() && hidden_[row]; }
   // Rows of a list that can be found; counted when first needed.
   int64_t living_rows(int64_t list) const;
+
+ private:
+  int64_t BytesOf(std::span<const Visit> visits) const;
+  Status Measure(const Question& question, std::span<const Candidate> candidates, int64_t first_row,
+                 std::vector<MeasuredRow>* measured) const;
 
   InvertedFile file_;
   KeyStore keys_;

@@ -102,12 +102,42 @@ RESMEM_VNNI int64_t ScanBlockByVnni(const QueryGroup& group, int64_t first_query
   return found;
 }
 
+// One query and four blocks: a sum waits five cycles for the one before it.
+RESMEM_VNNI int64_t ScanFourBlocksByVnni(const QueryGroup& group, const CodeBlocks& blocks,
+                                         int64_t block, int64_t rows, int64_t width,
+                                         CellFound* out) {
+  constexpr int kBlocks = 4;
+  const int64_t bytes = kBlockRows * width;
+  const uint8_t* codes = blocks.codes + block * bytes;
+  __m512i sums[kBlocks];
+  for (int b = 0; b < kBlocks; ++b) sums[b] = _mm512_setzero_si512();
+  for (int64_t i = 0; i < width; i += 4) {
+    int32_t four = 0;
+    std::memcpy(&four, group.codes + i, sizeof(four));
+    const __m512i query = _mm512_set1_epi32(four);
+    for (int b = 0; b < kBlocks; ++b) {
+      sums[b] = _mm512_dpbusd_epi32(sums[b], _mm512_loadu_si512(codes + b * bytes + i * kBlockRows),
+                                    query);
+    }
+  }
+  int64_t found = 0;
+  for (int b = 0; b < kBlocks; ++b) {
+    found += Collect(group, 0, LoadBlock(blocks, block + b, rows), sums[b], out + found);
+  }
+  return found;
+}
+
 }  // namespace
 
 RESMEM_VNNI int64_t ScanBlocksByVnni(const QueryGroup& group, const CodeBlocks& blocks,
                                      int64_t rows, int64_t width, CellFound* out) {
-  int64_t found = 0;
-  for (int64_t block = 0; block * kBlockRows < rows; ++block) {
+  int64_t found = 0, block = 0;
+  if (group.count == 1) {
+    for (; (block + 3) * kBlockRows < rows; block += 4) {
+      found += ScanFourBlocksByVnni(group, blocks, block, rows, width, out + found);
+    }
+  }
+  for (; block * kBlockRows < rows; ++block) {
     const uint8_t* codes = blocks.codes + block * kBlockRows * width;
     const BlockRows loaded = LoadBlock(blocks, block, rows);
     int64_t q = 0;

@@ -1,0 +1,41 @@
+// Offers the rows of lists to the queries that visit them.
+#ifndef RESMEM_IVF_LIST_SCAN_H_
+#define RESMEM_IVF_LIST_SCAN_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ivf/candidate_pool.h"
+#include "ivf/coded_vectors.h"
+#include "ivf/list_choice.h"
+#include "ivf/list_search.h"
+
+namespace resmem {
+
+// Of questions[i], coded as queries[i], candidates go to pools[i].  One thread's.
+class ListScan {
+ public:
+  ListScan(const ListSearch& search, std::span<const Question> questions,
+           const CodedVectors& queries, int64_t first_row, std::span<CandidatePool> pools);
+
+  // Visits of one list that stand together share a pass over it.
+  void Run(std::span<const Visit> visits);
+
+ private:
+  void ScanList(std::span<const Visit> visits);
+  void Prefetch(int64_t list) const;
+  void Offer(uint32_t query, Candidate candidate);
+
+  const ListSearch& search_;
+  const InvertedFile& file_;
+  const std::span<const Question> questions_;
+  const CodedVectors& queries_;
+  const int64_t first_row_;
+  const std::span<CandidatePool> pools_;
+  std::vector<int8_t> gathered_;
+};
+
+}  // namespace resmem
+
+#endif  // RESMEM_IVF_LIST_SCAN_H_
