@@ -5,15 +5,11 @@
 #include "command.h"
 #include "console/format.h"
 #include "console/interrupt.h"
-#include "console/output.h"
-#include "console/table.h"
+#include "outputs/run_folder.h"
 #include "resmem/lm_training.h"
-#include "resmem/onnx_model.h"
 
 namespace resmem::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 class LmTrain : public Command {
  public:
@@ -25,7 +21,6 @@ class LmTrain : public Command {
   // Writes the recipe into the folder, or finds there the same one: a run to go on with.
   Status PrepareFolder(const LmRecipe& recipe) const;
   Status Train(Console& console) const;
-  Status PrintSummary() const;
 
   LmRecipe recipe_;  // what stands outside the presets
   std::string preset_ = "lm-short", folder_;
@@ -126,19 +121,12 @@ Result<LmRecipe> LmTrain::MakeRecipe() const {
 Status LmTrain::PrepareFolder(const LmRecipe& recipe) const {
   const std::string path = folder_ + "/recipe.json";
   std::error_code failed;
-  if (fs::exists(path, failed)) {
+  if (std::filesystem::exists(path, failed)) {
     RESMEM_ASSIGN_OR_RETURN(const LmRecipe present, ReadLmRecipe(path));
     const std::string difference = LmRecipeDifference(present, recipe);
-    if (!difference.empty()) {
-      return Status(ErrorCode::kMismatch,
-                    folder_ + " holds another run (" + difference +
-                        "); give another folder, or the same options to go on with it");
-    }
+    if (!difference.empty()) return HoldsAnotherRun(folder_, difference);
   }
-  fs::create_directories(folder_, failed);
-  if (failed) {
-    return Status(ErrorCode::kIo, folder_ + ": cannot be made: " + failed.message());
-  }
+  RESMEM_RETURN_IF_ERROR(MakeRunFolder(folder_));
   return WriteLmRecipe(path, recipe);
 }
 
@@ -169,25 +157,11 @@ Status LmTrain::Train(Console& console) const {
   return TrainLanguageModel(folder_, observer);
 }
 
-Status LmTrain::PrintSummary() const {
-  Table table = Table::Facts();
-  for (const char* name : {"last", "best"}) {
-    const std::string path = folder_ + "/" + name + ".onnx";
-    std::error_code ignored;
-    if (!fs::exists(path, ignored)) continue;
-    RESMEM_ASSIGN_OR_RETURN(const ModelManifest manifest, ReadModelManifest(path));
-    table.AddRow({name, path + ": " + manifest.network + ", keys of " + Count(manifest.dim) +
-                            " values, a vocabulary of " + Count(manifest.classes)});
-  }
-  table.AddRow({"log", folder_ + "/log.jsonl"});
-  return PrintResult(table.Text());
-}
-
 Result<ExitCode> LmTrain::Run(Console& console) {
   RESMEM_ASSIGN_OR_RETURN(const LmRecipe recipe, MakeRecipe());
   RESMEM_RETURN_IF_ERROR(PrepareFolder(recipe));
   RESMEM_RETURN_IF_ERROR(Train(console));
-  RESMEM_RETURN_IF_ERROR(PrintSummary());
+  RESMEM_RETURN_IF_ERROR(PrintRunFolder(folder_));
   console.Note("next: resmem lm memorize " + recipe.tokens + " --model " + folder_ +
                "/last.onnx -o NEW.resmem");
   return ExitCode::kOk;

@@ -3,11 +3,8 @@
 #include <optional>
 
 #include "command.h"
-#include "console/format.h"
-#include "console/output.h"
-#include "console/table.h"
 #include "inputs/training_program.h"
-#include "resmem/onnx_model.h"
+#include "outputs/run_folder.h"
 #include "resmem/train_recipe.h"
 
 namespace resmem::cli {
@@ -24,7 +21,6 @@ class TrainCommand : public Command {
   Result<TrainRecipe> MakeRecipe() const;
   // Writes the recipe into the folder, or finds there the same one: a run to go on with.
   Status PrepareFolder(const TrainRecipe& recipe) const;
-  Status PrintSummary() const;
 
   TrainRecipe recipe_;  // what stands outside the presets
   std::string preset_ = "short", folder_;
@@ -147,29 +143,10 @@ Status TrainCommand::PrepareFolder(const TrainRecipe& recipe) const {
     // A run that never finished an epoch has nothing to lose.
     const bool begun = fs::exists(folder_ + "/log.jsonl", failed);
     if (!begun) return WriteTrainRecipe(path, recipe);
-    return Status(ErrorCode::kMismatch,
-                  folder_ + " holds another run (" + difference +
-                      "); give another folder, or the same options to go on with it");
+    return HoldsAnotherRun(folder_, difference);
   }
-  fs::create_directories(folder_, failed);
-  if (failed) {
-    return Status(ErrorCode::kIo, folder_ + ": cannot be made: " + failed.message());
-  }
+  RESMEM_RETURN_IF_ERROR(MakeRunFolder(folder_));
   return WriteTrainRecipe(path, recipe);
-}
-
-Status TrainCommand::PrintSummary() const {
-  Table table = Table::Facts();
-  for (const char* name : {"last", "best"}) {
-    const std::string path = folder_ + "/" + name + ".onnx";
-    std::error_code ignored;
-    if (!fs::exists(path, ignored)) continue;
-    RESMEM_ASSIGN_OR_RETURN(const ModelManifest manifest, ReadModelManifest(path));
-    table.AddRow({name, path + ": " + manifest.network + ", embedding of " + Count(manifest.dim) +
-                            " values, " + Count(manifest.classes) + " classes"});
-  }
-  table.AddRow({"log", folder_ + "/log.jsonl"});
-  return PrintResult(table.Text());
 }
 
 Result<ExitCode> TrainCommand::Run(Console& console) {
@@ -177,7 +154,7 @@ Result<ExitCode> TrainCommand::Run(Console& console) {
   RESMEM_ASSIGN_OR_RETURN(const TrainRecipe recipe, MakeRecipe());
   RESMEM_RETURN_IF_ERROR(PrepareFolder(recipe));
   RESMEM_RETURN_IF_ERROR(RunTrainingProgram(folder_, console));
-  RESMEM_RETURN_IF_ERROR(PrintSummary());
+  RESMEM_RETURN_IF_ERROR(PrintRunFolder(folder_));
   console.Note("next: resmem memorize --model " + folder_ + "/last.onnx --images PATH -o MEMORY");
   return ExitCode::kOk;
 }

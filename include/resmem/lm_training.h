@@ -57,7 +57,7 @@ struct LmRecipe {
 
   std::string preset = "lm-short";  // where the values below came from
   int64_t passes = 1;               // over the tokens
-  int64_t batch = 32;               // windows a step
+  int64_t batch = 16;               // windows a step
   LmOptimizer optimizer = LmOptimizer::kAdamW;
   LmSchedule schedule = LmSchedule::kCosine;
   double peak_rate = 3e-3;
@@ -66,7 +66,7 @@ struct LmRecipe {
   double weight_decay = 0.01;
   double most_gradient = 1;  // a longer gradient is shortened to this; 0: never
   double dropout = 0;
-  double embedding_deviation = 0.05;  // of the first embeddings
+  double embedding_deviation = 1;  // of the first embeddings; T5's
   uint64_t seed = 1;
   int64_t threads = 0;             // 0: as many as the machine has
   int64_t evaluate_every = 200;    // steps between looks at the validation windows

@@ -1,0 +1,43 @@
+#include "outputs/run_folder.h"
+
+#include <filesystem>
+
+#include "console/format.h"
+#include "console/output.h"
+#include "console/table.h"
+#include "resmem/onnx_model.h"
+
+namespace resmem::cli {
+
+namespace fs = std::filesystem;
+
+Status HoldsAnotherRun(const std::string& folder, const std::string& difference) {
+  return Status(ErrorCode::kMismatch,
+                folder + " holds another run (" + difference +
+                    "); give another folder, or the same options to go on with it");
+}
+
+Status MakeRunFolder(const std::string& folder) {
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (!failed) return {};
+  return Status(ErrorCode::kIo, folder + ": cannot be made: " + failed.message());
+}
+
+Status PrintRunFolder(const std::string& folder) {
+  Table table = Table::Facts();
+  for (const char* name : {"last", "best"}) {
+    const std::string path = folder + "/" + name + ".onnx";
+    std::error_code ignored;
+    if (!fs::exists(path, ignored)) continue;
+    RESMEM_ASSIGN_OR_RETURN(const ModelManifest manifest, ReadModelManifest(path));
+    table.AddRow({name, path + ": " + manifest.network + ", keys of " + Count(manifest.dim) +
+                            " values, " +
+                            (manifest.takes_tokens() ? "a vocabulary of " + Count(manifest.classes)
+                                                     : Count(manifest.classes) + " classes")});
+  }
+  table.AddRow({"log", folder + "/log.jsonl"});
+  return PrintResult(table.Text());
+}
+
+}  // namespace resmem::cli
