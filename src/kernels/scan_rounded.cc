@@ -116,22 +116,22 @@ int64_t ScanRounded(const RoundedGroup& queries, const RoundedBlocks& keys, int6
   return found;
 }
 
-void SmallestRounded(const RoundedGroup& queries, const RoundedBlocks& keys, int64_t dim, int64_t k,
-                     float* values, float* smallest) {
+void SmallestRounded(const RoundedGroup& queries, const RoundedBlocks& keys, int64_t dim,
+                     int64_t rank, float* smallest) {
 #if defined(__x86_64__)
-  if (AmxActive()) return SmallestRoundedAmx(queries, keys, dim, k, values, smallest);
+  if (AmxActive()) return SmallestRoundedAmx(queries, keys, dim, rank, smallest);
 #endif
-  const int64_t rows = keys.count * kRoundedKeys;
   for (int64_t q = 0; q < kRoundedQueries; ++q) {
-    for (int64_t row = 0; row < rows; ++row) {
+    float least[kRoundedBuckets];
+    std::fill_n(least, kRoundedBuckets, std::numeric_limits<float>::infinity());
+    for (int64_t row = 0; row < keys.count * kRoundedKeys; ++row) {
       const uint16_t* block = keys.blocks + row / kRoundedKeys * RoundedSize(dim);
-      values[row] =
-          keys.half_norms[row] - DotPlain(queries.group, q, block, row % kRoundedKeys, dim);
+      float& bucket = least[row % kRoundedBuckets];
+      bucket = std::min(bucket, keys.half_norms[row] -
+                                    DotPlain(queries.group, q, block, row % kRoundedKeys, dim));
     }
-    smallest[q] = std::numeric_limits<float>::infinity();
-    if (k > rows) continue;
-    std::nth_element(values, values + k - 1, values + rows);
-    smallest[q] = values[k - 1];
+    std::nth_element(least, least + rank - 1, least + kRoundedBuckets);
+    smallest[q] = least[rank - 1];
   }
 }
 

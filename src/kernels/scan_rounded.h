@@ -64,11 +64,14 @@ struct RoundedBlocks {
 int64_t ScanRounded(const RoundedGroup& queries, const RoundedBlocks& keys, int64_t dim,
                     CellBelow* out);
 
-// smallest[q], of each query of the group: a number such that the values of at least k keys are not
-// above it, and of not many more; infinite where there are fewer than k.  values: scratch, room for
-// kRoundedQueries * kRoundedKeys * keys.count.  Reaches and bases are not looked at.
-void SmallestRounded(const RoundedGroup& queries, const RoundedBlocks& keys, int64_t dim, int64_t k,
-                     float* values, float* smallest);
+// smallest[q], of each query of the group: a number such that the values of at least `rank` keys
+// are not above it, and, where the keys lie in no order, of not many more; infinite where there are
+// too few.  It is near the rank-th smallest of the least values of kRoundedBuckets sets of keys;
+// key j belongs to set j % kRoundedBuckets.  1 <= rank <= kRoundedBuckets; reaches and bases are
+// not looked at.
+constexpr int64_t kRoundedBuckets = 128;
+void SmallestRounded(const RoundedGroup& queries, const RoundedBlocks& keys, int64_t dim,
+                     int64_t rank, float* smallest);
 
 }  // namespace resmem
 

@@ -120,19 +120,44 @@ RESMEM_AMX_INLINE void CompareBlock(const float* sums, const RoundedGroup& queri
   }
 }
 
-// Appends the cells that CompareBlock() marked.
-RESMEM_AMX_INLINE CellBelow* AppendBlock(const float* sums, const float* half_norms,
-                                         const uint16_t* below, int32_t first_key, CellBelow* out) {
-  for (int32_t pair = 0; pair < 2; ++pair) {  // of tiles: keys 0 .. 15, then the others
-    const __m512i masks = _mm512_load_si512(below + pair * 32);
-    for (uint32_t rows = _mm512_test_epi16_mask(masks, masks); rows != 0; rows &= rows - 1) {
-      const int32_t place = pair * 32 + std::countr_zero(rows);
-      const int32_t key = pair * 16 + place % 16, first_query = place / 16 % 2 * 16;
-      for (uint32_t queries = below[place]; queries != 0; queries &= queries - 1) {
-        const int32_t query = std::countr_zero(queries);
-        *out++ = {half_norms[key] - sums[place * 16 + query], first_query + query, first_key + key};
-      }
-    }
+// Which pairs of rows have a mark, and the marks: without a branch, as those that depend on the
+// data would be guessed wrong once a mark.
+struct Marks {
+  uint32_t pairs[kTogether * 32 + 16];
+  uint32_t bits[kTogether * 32 + 16];
+  int64_t count = 0;
+};
+
+RESMEM_AMX_INLINE void CollectMarks(const uint16_t* below, int64_t blocks, Marks* marks) {
+  const __m512i sixteen = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  marks->count = 0;
+  for (int64_t part = 0; part < 2 * blocks; ++part) {
+    const __m512i bits = _mm512_load_si512(below + part * 32);
+    const __m512i pairs = _mm512_add_epi32(sixteen, _mm512_set1_epi32(static_cast<int>(part * 16)));
+    const __mmask16 marked = _mm512_test_epi32_mask(bits, bits);
+    _mm512_storeu_si512(marks->bits + marks->count, _mm512_maskz_compress_epi32(marked, bits));
+    _mm512_storeu_si512(marks->pairs + marks->count, _mm512_maskz_compress_epi32(marked, pairs));
+    marks->count += std::popcount(static_cast<uint32_t>(marked));
+  }
+}
+
+// Appends the cells that CompareBlock() marked in some blocks.  A place is a row of a tile: 16
+// places are keys 0 .. 15 with queries 0 .. 15, the next 16 the same keys with queries 16 .. 31,
+// the next two the same for keys 16 .. 31.
+RESMEM_AMX_INLINE CellBelow* AppendBlocks(const float* sums, const float* half_norms,
+                                          const uint16_t* below, int64_t blocks, int32_t first_key,
+                                          CellBelow* out) {
+  Marks marks;
+  CollectMarks(below, blocks, &marks);
+  for (int64_t i = 0; i < marks.count; ++i) {
+    uint32_t bits = marks.bits[i];
+    do {
+      const uint32_t bit = static_cast<uint32_t>(std::countr_zero(bits));
+      const uint32_t place = 2 * marks.pairs[i] + bit / 16, column = bit % 16;
+      const int32_t key = static_cast<int32_t>(place / 32 * 16 + place % 16);
+      const int32_t query = static_cast<int32_t>(place / 16 % 2 * 16 + column);
+      *out++ = {half_norms[key] - sums[place * 16 + column], query, first_key + key};
+    } while ((bits &= bits - 1) != 0);
   }
   return out;
 }
@@ -183,8 +208,7 @@ RESMEM_AMX int64_t ScanRoundedAmx(const RoundedGroup& queries, const RoundedBloc
                                   int64_t dim, CellBelow* out) {
   const TileScope tiles;
   const int64_t pieces = (dim + kPiece - 1) / kPiece;
-  // A few blocks' products wait here: looking for the marked ones mispredicts branches, which
-  // would hold up the next product.
+  // A few blocks' products wait here, so that comparing runs beside the next product.
   alignas(64) float sums[kTogether][4 * kSums];
   alignas(64) uint16_t below[kTogether][64];
   CellBelow* end = out;
@@ -195,34 +219,35 @@ RESMEM_AMX int64_t ScanRoundedAmx(const RoundedGroup& queries, const RoundedBloc
       if (i > 0) CompareBlock(sums[i - 1], queries, keys, begin + i - 1, below[i - 1]);
     }
     CompareBlock(sums[count - 1], queries, keys, begin + count - 1, below[count - 1]);
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t first = (begin + i) * kRoundedKeys;
-      end =
-          AppendBlock(sums[i], keys.half_norms + first, below[i], static_cast<int32_t>(first), end);
-    }
+    const int64_t first = begin * kRoundedKeys;
+    end = AppendBlocks(sums[0], keys.half_norms + first, below[0], count,
+                       static_cast<int32_t>(first), end);
   }
   return end - out;
 }
 
 RESMEM_AMX void SmallestRoundedAmx(const RoundedGroup& queries, const RoundedBlocks& keys,
-                                   int64_t dim, int64_t k, float* values, float* smallest) {
+                                   int64_t dim, int64_t rank, float* smallest) {
   const TileScope tiles;
   const int64_t pieces = (dim + kPiece - 1) / kPiece;
-  const int64_t rows = keys.count * kRoundedKeys;
-  alignas(64) float sums[4 * kSums];
+  constexpr int64_t kHalf = kRoundedBuckets * 16;
+  alignas(64) float sums[4 * kSums], least[2 * kHalf];  // of 16 queries, then of the others
+  std::fill_n(least, 2 * kHalf, std::numeric_limits<float>::infinity());
   for (int64_t b = 0; b < keys.count; ++b) {
     MultiplyBlock(queries.group, keys.blocks + b * RoundedSize(dim), pieces, sums);
     for (int64_t row = 0; row < kRoundedKeys; ++row) {
-      const int64_t at = b * kRoundedKeys + row;
-      const __m512 half_norm = _mm512_set1_ps(keys.half_norms[at]);
-      const float* low = sums + row / 16 * 2 * kSums + row % 16 * 16;
-      _mm512_storeu_ps(values + at * 16, _mm512_sub_ps(half_norm, _mm512_load_ps(low)));
-      _mm512_storeu_ps(values + (rows + at) * 16,
-                       _mm512_sub_ps(half_norm, _mm512_load_ps(low + kSums)));
+      const int64_t key = b * kRoundedKeys + row;
+      const __m512 half_norm = _mm512_set1_ps(keys.half_norms[key]);
+      const float* products = sums + row / 16 * 2 * kSums + row % 16 * 16;
+      for (int64_t half = 0; half < 2; ++half) {
+        float* bucket = least + half * kHalf + key % kRoundedBuckets * 16;
+        const __m512 value = _mm512_sub_ps(half_norm, _mm512_load_ps(products + half * kSums));
+        _mm512_store_ps(bucket, _mm512_min_ps(_mm512_load_ps(bucket), value));
+      }
     }
   }
-  _mm512_storeu_ps(smallest, NearKthSmallest(values, rows, k));
-  _mm512_storeu_ps(smallest + 16, NearKthSmallest(values + rows * 16, rows, k));
+  _mm512_storeu_ps(smallest, NearKthSmallest(least, kRoundedBuckets, rank));
+  _mm512_storeu_ps(smallest + 16, NearKthSmallest(least + kHalf, kRoundedBuckets, rank));
 }
 
 }  // namespace resmem

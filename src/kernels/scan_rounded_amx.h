@@ -13,7 +13,7 @@ void PackRoundedKeysAmx(const float* keys, int64_t count, int64_t dim, const flo
 int64_t ScanRoundedAmx(const RoundedGroup& queries, const RoundedBlocks& keys, int64_t dim,
                        CellBelow* out);
 void SmallestRoundedAmx(const RoundedGroup& queries, const RoundedBlocks& keys, int64_t dim,
-                        int64_t k, float* values, float* smallest);
+                        int64_t rank, float* smallest);
 
 }  // namespace resmem
 

@@ -57,6 +57,12 @@ void CandidateList::GiveUp() {
   size_ = 0;
 }
 
+bool CandidateList::BoundIsProven() const {
+  int32_t below = 0;
+  for (size_t i = 0; i < size_; ++i) below += uppers_[i] <= bound_ ? 1 : 0;
+  return static_cast<size_t>(below) >= k_;
+}
+
 void CandidateList::Tighten() {
   bound_ = std::min(bound_, NearKthSmallest({uppers_.data(), size_}, k_));
   size_t kept = 0;
@@ -84,7 +90,7 @@ void CandidateList::MakeRoom() {
 bool CandidateList::Decide(float largest) {
   if (overflowed_ || size_ < k_) return false;
   Tighten();
-  return bound_ < largest;
+  return bound_ < largest && BoundIsProven();
 }
 
 }  // namespace resmem

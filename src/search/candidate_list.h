@@ -19,7 +19,8 @@ class CandidateList {
   // Rows whose lower is above it are not among the k nearest.  Starts as the largest float and
   // only falls.
   float bound() const { return bound_; }
-  // From elsewhere: at least k rows, to be offered to this list in the end, have an upper below.
+  // From elsewhere, and perhaps only a guess: the list decides nothing unless at least k rows that
+  // were offered in the end have an upper that is not above.
   void LowerBound(float bound) { bound_ = std::min(bound_, bound); }
 
   void Offer(float lower, float upper, int64_t row) {
@@ -36,6 +37,9 @@ class CandidateList {
   bool overflowed() const { return overflowed_; }
   void GiveUp();
 
+  // After the last row: a bound from elsewhere was wrong, nothing else.
+  bool bound_was_too_low() const { return !overflowed_ && !BoundIsProven(); }
+
   // Makes bound() as low as the candidates so far allow.
   void TightenEarly() {
     if (!overflowed_ && size_ >= k_) Tighten();
@@ -45,8 +49,10 @@ class CandidateList {
   // bound() < `largest`.
   bool Decide(float largest);
   std::span<const int64_t> rows() const { return {rows_.data(), size_}; }
+  std::span<const float> lowers() const { return {lowers_.data(), size_}; }
 
  private:
+  bool BoundIsProven() const;
   void Tighten();  // the bound from the candidates, and the candidates from the bound
   void MakeRoom();
   void Resize(size_t capacity);

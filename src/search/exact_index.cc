@@ -12,6 +12,7 @@
 #include "kernels/scan_tile.h"
 #include "resmem/knn_index.h"
 #include "search/batch_scan.h"
+#include "search/candidate_measure.h"
 #include "search/code_scan.h"
 #include "search/error_bound.h"
 #include "search/key_codes.h"
@@ -33,6 +34,9 @@ constexpr int64_t kMostListed = int64_t{1} << 22;  // entries in all lists of a 
 // So that a single question does not pay for codes: making them takes as long as a dozen queries
 // without them, roughly.
 constexpr int64_t kQueriesBeforeCodes = 8;
+
+// Likewise for batches; each takes about as long as one in which the keys are rounded.
+constexpr int64_t kQueriesBeforeRounding = 512;
 
 // The keys, and what is derived from them when it is first needed: opening an index reads no key.
 class IndexedKeys {
@@ -64,12 +68,28 @@ class IndexedKeys {
     return codes_ ? &*codes_ : nullptr;
   }
 
+  // For `queries` more that are asked in batches, where RoundedScanApplies(); null likewise.
+  const RoundedKeys* RoundedFor(int64_t queries) const {
+    if (batched_.fetch_add(queries, std::memory_order_relaxed) + queries < kQueriesBeforeRounding) {
+      return nullptr;
+    }
+    std::call_once(rounded_once_, [this] {
+      try {
+        if (RoundedKeys::Apply(store_)) rounded_.emplace(store_, **geometry_);
+      } catch (const std::bad_alloc&) {
+        // No room: they are rounded for each batch.
+      }
+    });
+    return rounded_ ? &*rounded_ : nullptr;
+  }
+
  private:
   const KeyStore store_;
-  mutable std::once_flag geometry_once_, codes_once_;
+  mutable std::once_flag geometry_once_, codes_once_, rounded_once_;
   mutable std::optional<Result<KeyGeometry>> geometry_;
   mutable std::optional<KeyCodes> codes_;
-  mutable std::atomic<int64_t> asked_{0};
+  mutable std::optional<RoundedKeys> rounded_;
+  mutable std::atomic<int64_t> asked_{0}, batched_{0};
 };
 
 // One call of Search().  A query goes down these steps until one decides it:
@@ -110,6 +130,7 @@ class ExactSearch {
   Status SearchBatch(std::span<const Question> questions, std::vector<Question>* undecided) {
     const int64_t count = static_cast<int64_t>(questions.size());
     const bool rounded = RoundedScanApplies(keys_, geometry_);
+    const RoundedKeys* made = rounded ? indexed_.RoundedFor(count) : nullptr;
     const int64_t together = rounded ? MostRoundedTogether(keys_.dim()) : kMostInTile;
     const int64_t most = std::clamp(kMostListed / (2 * k_ + 64), kFewestInBatch, together);
     // Equal tiles, as many as keep all threads busy, of whole groups.
@@ -120,12 +141,15 @@ class ExactSearch {
       const auto part =
           questions.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
       std::vector<CandidateList> lists;
-      const auto first_pass = rounded ? FindCandidatesByRounding : FindCandidatesOfBatch;
-      first_pass(
-          keys_, geometry_, part, k_, [this] { return Cancelled(); }, &lists);
+      const auto stop = [this] { return Cancelled(); };
+      if (rounded) {
+        FindCandidatesByRounding(keys_, geometry_, made, part, k_, stop, &lists);
+      } else {
+        FindCandidatesOfBatch(keys_, geometry_, part, k_, stop, &lists);
+      }
       if (Cancelled()) return;
       std::vector<Question> open;
-      WriteDecided(part, &lists, &open);
+      WriteDecided(part, rounded ? BoundedBy::kDistance : BoundedBy::kShiftedSquare, &lists, &open);
       Report(end - begin - static_cast<int64_t>(open.size()));
       const std::lock_guard<std::mutex> lock(mutex_);
       undecided->insert(undecided->end(), open.begin(), open.end());
@@ -140,7 +164,7 @@ class ExactSearch {
         [&](std::span<const Question> part, std::vector<CandidateList>* lists) {
           FindCandidatesByCodes(keys_, codes, part, k_, threads_, lists);
         },
-        undecided);
+        BoundedBy::kDistance, undecided);
   }
 
   Status SearchFew(std::span<const Question> questions) {
@@ -150,13 +174,13 @@ class ExactSearch {
         [&](std::span<const Question> part, std::vector<CandidateList>* lists) {
           FindCandidates(keys_, part, k_, threads_, lists);
         },
-        &undecided));
+        BoundedBy::kSquaredDistance, &undecided));
     return MeasureAll(undecided);
   }
 
   template <class FirstPass>
   Status SearchInParts(std::span<const Question> questions, const FirstPass& first_pass,
-                       std::vector<Question>* undecided) {
+                       BoundedBy bounded_by, std::vector<Question>* undecided) {
     while (!questions.empty()) {
       const auto part = questions.first(std::min<size_t>(questions.size(), PartSize()));
       questions = questions.subspan(part.size());
@@ -164,7 +188,7 @@ class ExactSearch {
       first_pass(part, &lists);
       RESMEM_RETURN_IF_ERROR(CancelledStatus());
       const size_t before = undecided->size();
-      WriteDecided(part, &lists, undecided);
+      WriteDecided(part, bounded_by, &lists, undecided);
       Report(static_cast<int64_t>(part.size() - (undecided->size() - before)));
     }
     return Status();
@@ -183,15 +207,15 @@ class ExactSearch {
     return Status();
   }
 
-  void WriteDecided(std::span<const Question> questions, std::vector<CandidateList>* lists,
-                    std::vector<Question>* undecided) {
-    std::vector<float> scratch(static_cast<size_t>(keys_.dim()));
+  void WriteDecided(std::span<const Question> questions, BoundedBy bounded_by,
+                    std::vector<CandidateList>* lists, std::vector<Question>* undecided) {
+    CandidateMeasure measure(keys_, k_);
     for (size_t i = 0; i < questions.size(); ++i) {
       if (!(*lists)[i].Decide(DifferenceBound::kLargestBound)) {
         undecided->push_back(questions[i]);
         continue;
       }
-      WriteNeighbors(MeasureCandidates(keys_, questions[i].query, (*lists)[i], k_, scratch.data()),
+      WriteNeighbors(measure.Nearest(questions[i].query, (*lists)[i], bounded_by),
                      questions[i].number, &out_);
     }
   }

@@ -54,7 +54,7 @@ size_t MostOfBatch(const Data& data, int64_t k) {
 size_t MostRounded(const Data& data, int64_t k) {
   std::vector<CandidateList> lists;
   FindCandidatesByRounding(
-      data.keys, data.geometry, data.questions, k, [] { return false; }, &lists);
+      data.keys, data.geometry, nullptr, data.questions, k, [] { return false; }, &lists);
   return MostCandidates(&lists);
 }
 
@@ -84,7 +84,7 @@ TEST(FirstPass, RoundingDecidesWithABoundFromASample) {
   const ScopedSimdLevel level(SimdNamesAvailable().front());
   std::vector<CandidateList> lists;
   FindCandidatesByRounding(
-      data.keys, data.geometry, data.questions, 20, [] { return false; }, &lists);
+      data.keys, data.geometry, nullptr, data.questions, 20, [] { return false; }, &lists);
   std::vector<std::vector<MeasuredRow>> nearest;
   MeasureEveryRow(data.keys, data.questions, 20, 1, &nearest);
   for (size_t q = 0; q < lists.size(); ++q) {
@@ -125,7 +125,7 @@ TEST(FirstPass, QueryTooFarAwayForTheBoundIsGivenUpAndTheOthersAreNot) {
       data.keys, data.geometry, data.questions, 5, [] { return false; }, &lists);
   for (size_t q = 0; q < lists.size(); ++q) EXPECT_EQ(lists[q].Decide(1e38f), q != 1) << q;
   FindCandidatesByRounding(
-      data.keys, data.geometry, data.questions, 5, [] { return false; }, &lists);
+      data.keys, data.geometry, nullptr, data.questions, 5, [] { return false; }, &lists);
   for (size_t q = 0; q < lists.size(); ++q) EXPECT_EQ(lists[q].Decide(1e38f), q != 1) << q;
 }
 

@@ -107,7 +107,7 @@ void KeyStore::Prefetch(int64_t row) const {
   const int64_t bytes = dim_ * BytesPerValue(block.type);
   const char* begin = static_cast<const char*>(block.data) + (row - starts_[number]) * bytes;
   // The processor follows a longer row by itself.
-  for (int64_t i = 0; i < std::min<int64_t>(bytes, 512); i += 64) __builtin_prefetch(begin + i);
+  for (int64_t i = 0; i < std::min<int64_t>(bytes, 2048); i += 64) __builtin_prefetch(begin + i);
 }
 
 const float* KeyStore::Rows(int64_t begin, int64_t count, float* scratch) const {

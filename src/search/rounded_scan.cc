@@ -12,20 +12,27 @@
 namespace resmem {
 namespace {
 
-// A panel in the second cache, beside the queries.
+// Half of the second cache: the queries, group by group, pass by the other half.
 int64_t BlocksPerPanel(int64_t dim) {
-  return std::clamp<int64_t>((1 << 18) / RoundedSize(dim), 1, 16);
+  return std::clamp<int64_t>((1 << 19) / RoundedSize(dim), 1, 64);
 }
-
-// A first bound comes from so many rows, taken from everywhere: rows are often stored class by
-// class.  Without it, the first rows would all be candidates for a while.
-constexpr int64_t kSampledRows = 1024;
 
 // So that no row of a tile lies on two cache lines.
 struct alignas(64) Line {
   uint16_t values[32];
 };
 using Lines = std::vector<Line>;
+
+// Which place in a sample stands for a bound: of all rows, fewer than k are below that only once
+// in thousands, if the sample is as random as it looks.  The number of rows below place r is r /
+// `share` on average, with a deviation of its square root's order.
+int64_t RankFor(int64_t k, double share) {
+  constexpr double kDeviations = 3.3;
+  const double root =
+      0.5 *
+      (kDeviations + std::sqrt(kDeviations * kDeviations + 4 * share * static_cast<double>(k)));
+  return static_cast<int64_t>(std::ceil(root * root));
+}
 
 // The queries of one batch, rounded and packed in groups, with the reach that each has now.
 class RoundedQueries {
@@ -82,159 +89,103 @@ class RoundedQueries {
   std::vector<float> norms_, errors_, reaches_, bases_;
 };
 
-// Some blocks of keys, rounded, and what is known of each.
-class RoundedPanel {
- public:
-  RoundedPanel(int64_t dim, int64_t blocks, const RoundedBound& bound)
-      : dim_(dim),
-        blocks_(blocks),
-        bound_(bound),
-        values_(static_cast<size_t>(blocks_ * RoundedSize(dim) / 32)),
-        norms_(static_cast<size_t>(rows())),
-        errors_(norms_.size()),
-        half_norms_(norms_.size(), kNowhere),
-        block_errors_(static_cast<size_t>(blocks_)),
-        block_rooms_(block_errors_.size()) {}
-
-  int64_t rows() const { return blocks_ * kRoundedKeys; }
-  float norm(int64_t key) const { return norms_[key]; }
-  float error(int64_t key) const { return errors_[key]; }
-  RoundedBlocks blocks() const {
-    return {values_.front().values, used_, half_norms_.data(), block_errors_.data(),
-            block_rooms_.data()};
-  }
-
-  // Of all blocks.
-  float largest_norm() const { return *std::max_element(norms_.begin(), norms_.end()); }
-  float largest_error() const { return *std::max_element(errors_.begin(), errors_.end()); }
-
-  // The first `count` keys of the panel; those that half_norms[] calls infinite are hidden.
-  void Fill(const float* keys, int64_t count, const float* center, const float* half_norms) {
-    used_ = (count + kRoundedKeys - 1) / kRoundedKeys;
-    for (int64_t b = 0; b < used_; ++b) {
-      const int64_t begin = b * kRoundedKeys;
-      FillBlock(b, keys + begin * dim_, std::min(kRoundedKeys, count - begin), center,
-                half_norms + begin);
-    }
-  }
-
- private:
-  static constexpr float kNowhere = std::numeric_limits<float>::infinity();
-
-  void FillBlock(int64_t b, const float* keys, int64_t count, const float* center,
-                 const float* half_norms) {
-    RoundedNorms norms[kRoundedKeys];
-    PackRoundedKeys(keys, count, dim_, center, values_.front().values + b * RoundedSize(dim_),
-                    norms);
-    block_errors_[b] = 0;
-    float largest_norm = 0;
-    for (int64_t j = 0; j < kRoundedKeys; ++j) {
-      const int64_t key = b * kRoundedKeys + j;
-      const bool hidden = j >= count || std::isinf(half_norms[j]);
-      norms_[key] = hidden ? 0 : norms[j].norm;
-      errors_[key] = hidden ? 0 : bound_.Error(norms[j].norm, norms[j].error);
-      half_norms_[key] = hidden ? kNowhere : 0.5f * norms[j].norm;
-      largest_norm = std::max(largest_norm, norms_[key]);
-      block_errors_[b] = std::max(block_errors_[b], errors_[key]);
-    }
-    block_rooms_[b] = bound_.Room(largest_norm);
-  }
-
-  const int64_t dim_;
-  const int64_t blocks_;
-  const RoundedBound& bound_;
-  int64_t used_ = 0;
-  Lines values_;
-  std::vector<float> norms_, errors_, half_norms_;  // of each key
-  std::vector<float> block_errors_, block_rooms_;
-};
-
 class RoundedScan {
  public:
-  RoundedScan(const KeyStore& keys, const KeyGeometry& geometry,
+  RoundedScan(const KeyStore& keys, const KeyGeometry& geometry, const RoundedKeys* made,
               std::span<const Question> questions, std::vector<CandidateList>* lists)
       : keys_(keys),
         geometry_(geometry),
+        made_(made),
         questions_(questions),
         lists_(*lists),
         bound_(RoundingsOfSum(keys.dim())),
         queries_(questions, geometry.center, bound_),
-        panel_(keys.dim(), BlocksPerPanel(keys.dim()), bound_),
+        panel_rows_(BlocksPerPanel(keys.dim()) * kRoundedKeys),
+        panel_(keys.dim(), made == nullptr ? panel_rows_ : 0),
         decoded_(static_cast<size_t>(panel_.rows() * keys.dim())),
-        found_(static_cast<size_t>(panel_.rows() * kRoundedQueries)) {
+        found_(static_cast<size_t>(panel_rows_ * kRoundedQueries)) {
     for (size_t q = 0; q < questions_.size(); ++q) {
       if (queries_.too_far(q)) lists_[q].GiveUp();
       queries_.SetReach(static_cast<int64_t>(q), lists_[q]);
     }
   }
 
-  // Rows of which only the distances count: they are found again later.
-  void BoundBySample(int64_t k) {
-    const int64_t step = keys_.rows() / kSampledRows;
-    if (step < 4 || k > kSampledRows / 8) return;
-    RoundedPanel sample(keys_.dim(), kSampledRows / kRoundedKeys, bound_);
-    std::vector<float> rows(static_cast<size_t>(kSampledRows * keys_.dim())), half_norms;
-    for (int64_t i = 0; i < kSampledRows; ++i) {
-      float* place = rows.data() + i * keys_.dim();
-      const float* key = keys_.Rows(i * step, 1, place);
-      if (key != place) std::copy_n(key, keys_.dim(), place);
-      half_norms.push_back(geometry_.half_norms[i * step]);
+  // Without a first bound, the first rows would all be candidates for a while.
+  void GuessBounds(int64_t k) {
+    if (made_ != nullptr) return GuessBounds(k, made_->sample());
+    GuessBounds(k, RoundedSample(keys_, geometry_));
+  }
+
+  int64_t panels() const { return (keys_.rows() + panel_rows_ - 1) / panel_rows_; }
+
+  void ScanPanel(int64_t number) {
+    const int64_t begin = number * panel_rows_;
+    const int64_t count = std::min(panel_rows_, keys_.rows() - begin);
+    const int64_t blocks = (count + kRoundedKeys - 1) / kRoundedKeys;
+    if (made_ != nullptr) {
+      ScanRows(made_->rows().View(begin / kRoundedKeys, blocks), begin);
+    } else {
+      panel_.Fill(0, keys_.Rows(begin, count, decoded_.data()), count, geometry_,
+                  geometry_.half_norms.data() + begin);
+      ScanRows(panel_.View(0, blocks), begin);
     }
-    sample.Fill(rows.data(), kSampledRows, geometry_.center.data(), half_norms.data());
-    const float key_norm = sample.largest_norm(), key_error = sample.largest_error();
-    std::vector<float> values(static_cast<size_t>(kSampledRows * kRoundedQueries));
+  }
+
+ private:
+  void GuessBounds(int64_t k, const RoundedRows& sample) {
+    int64_t rows = sample.rows(), rank = 0;
+    for (; rows > 0; rows = rows / 2 / kRoundedKeys * kRoundedKeys) {
+      rank = RankFor(k, static_cast<double>(rows) / static_cast<double>(keys_.visible_rows()));
+      if (rank <= kRoundedBuckets / 2) break;
+    }
+    if (rows < kRoundedBuckets) return;
+    const RoundedView view = sample.View(0, rows / kRoundedKeys);
+    const float norm = *std::max_element(view.norms, view.norms + rows);
+    const float error = *std::max_element(view.errors, view.errors + rows);
     for (int64_t g = 0; g < queries_.groups(); ++g) {
       float smallest[kRoundedQueries];
-      // One more than k: an excluded row may be among them.
-      SmallestRounded(queries_.group(g), sample.blocks(), keys_.dim(), k + 1, values.data(),
-                      smallest);
+      SmallestRounded(queries_.group(g), view.blocks, keys_.dim(), rank, smallest);
       for (int64_t j = 0; j < queries_.Count(g); ++j) {
         const int64_t q = g * kRoundedQueries + j;
         if (std::isinf(smallest[j])) continue;
         const RoundedBound::Interval distance =
-            bound_.Distance(smallest[j], queries_.norm(q), key_norm, queries_.error(q) + key_error);
+            bound_.Distance(smallest[j], queries_.norm(q), norm, queries_.error(q) + error);
         lists_[q].LowerBound(distance.upper);
         queries_.SetReach(q, lists_[q]);
       }
     }
   }
 
-  int64_t panels() const { return (keys_.rows() + panel_.rows() - 1) / panel_.rows(); }
-
-  void ScanPanel(int64_t number) {
-    const int64_t begin = number * panel_.rows();
-    const int64_t count = std::min(panel_.rows(), keys_.rows() - begin);
-    panel_.Fill(keys_.Rows(begin, count, decoded_.data()), count, geometry_.center.data(),
-                geometry_.half_norms.data() + begin);
-    for (int64_t g = 0; g < queries_.groups(); ++g) ScanGroup(g, begin);
+  void ScanRows(const RoundedView& rows, int64_t first_row) {
+    for (int64_t g = 0; g < queries_.groups(); ++g) {
+      const int64_t found = ScanRounded(queries_.group(g), rows.blocks, keys_.dim(), found_.data());
+      for (int64_t i = 0; i < found; ++i) Offer(rows, first_row, g, found_[i]);
+    }
   }
 
- private:
-  void ScanGroup(int64_t g, int64_t first_row) {
-    const int64_t found =
-        ScanRounded(queries_.group(g), panel_.blocks(), keys_.dim(), found_.data());
-    for (int64_t i = 0; i < found; ++i) {
-      const CellBelow& cell = found_[i];
-      const int64_t q = g * kRoundedQueries + cell.query;
-      CandidateList& list = lists_[q];
-      const int64_t row = first_row + cell.key;
-      if (row == questions_[q].excluded) continue;
-      const RoundedBound::Interval distance =
-          bound_.Distance(cell.value, queries_.norm(q), panel_.norm(cell.key),
-                          queries_.error(q) + panel_.error(cell.key));
-      if (distance.lower > list.bound()) continue;
-      list.Offer(distance.lower, distance.upper, row);
-      queries_.SetReach(q, list);
-    }
+  void Offer(const RoundedView& rows, int64_t first_row, int64_t g, const CellBelow& cell) {
+    const int64_t q = g * kRoundedQueries + cell.query;
+    const int64_t row = first_row + cell.key;
+    CandidateList& list = lists_[q];
+    if (row == questions_[q].excluded) return;
+    const RoundedBound::Interval distance =
+        bound_.Distance(cell.value, queries_.norm(q), rows.norms[cell.key],
+                        queries_.error(q) + rows.errors[cell.key]);
+    const float bound = list.bound();
+    if (distance.lower > bound) return;
+    list.Offer(distance.lower, distance.upper, row);
+    if (list.bound() < bound || list.overflowed()) queries_.SetReach(q, list);
   }
 
   const KeyStore& keys_;
   const KeyGeometry& geometry_;
+  const RoundedKeys* const made_;
   std::span<const Question> questions_;
   std::vector<CandidateList>& lists_;
   const RoundedBound bound_;
   RoundedQueries queries_;
-  RoundedPanel panel_;
+  const int64_t panel_rows_;
+  RoundedRows panel_;  // empty where all keys were rounded before
   std::vector<float> decoded_;
   std::vector<CellBelow> found_;
 };
@@ -251,13 +202,27 @@ int64_t MostRoundedTogether(int64_t dim) {
 }
 
 void FindCandidatesByRounding(const KeyStore& keys, const KeyGeometry& geometry,
-                              std::span<const Question> questions, int64_t k,
-                              const std::function<bool()>& stop,
+                              const RoundedKeys* made, std::span<const Question> questions,
+                              int64_t k, const std::function<bool()>& stop,
                               std::vector<CandidateList>* answers) {
-  answers->assign(questions.size(), CandidateList(k));
-  RoundedScan scan(keys, geometry, questions, answers);
-  scan.BoundBySample(k);
-  for (int64_t p = 0; p < scan.panels() && !stop(); ++p) scan.ScanPanel(p);
+  const auto search = [&](std::span<const Question> asked, bool guess,
+                          std::vector<CandidateList>* lists) {
+    lists->assign(asked.size(), CandidateList(k));
+    RoundedScan scan(keys, geometry, made, asked, lists);
+    if (guess) scan.GuessBounds(k);
+    for (int64_t p = 0; p < scan.panels() && !stop(); ++p) scan.ScanPanel(p);
+  };
+  search(questions, /*guess=*/true, answers);
+  std::vector<size_t> missed;
+  for (size_t q = 0; q < questions.size(); ++q) {
+    if ((*answers)[q].bound_was_too_low()) missed.push_back(q);
+  }
+  if (missed.empty()) return;
+  std::vector<Question> again;
+  for (const size_t q : missed) again.push_back(questions[q]);
+  std::vector<CandidateList> lists;
+  search(again, /*guess=*/false, &lists);
+  for (size_t i = 0; i < missed.size(); ++i) (*answers)[missed[i]] = std::move(lists[i]);
 }
 
 }  // namespace resmem

@@ -1,5 +1,5 @@
 // Exact search for many queries at once over keys rounded to bfloat16, for processors with tiles:
-// each panel of keys is rounded once and then compared with all queries while it is in the cache.
+// each panel of keys, rounded now or before, is compared with all queries while it is in the cache.
 #ifndef RESMEM_SEARCH_ROUNDED_SCAN_H_
 #define RESMEM_SEARCH_ROUNDED_SCAN_H_
 
@@ -11,6 +11,7 @@
 #include "search/candidate_list.h"
 #include "search/key_geometry.h"
 #include "search/key_store.h"
+#include "search/rounded_keys.h"
 #include "search/row_scan.h"
 
 namespace resmem {
@@ -22,10 +23,10 @@ bool RoundedScanApplies(const KeyStore& keys, const KeyGeometry& geometry);
 // How many queries should share a panel.
 int64_t MostRoundedTogether(int64_t dim);
 
-// As FindCandidatesOfBatch() in search/batch_scan.h.
+// As FindCandidatesOfBatch() in search/batch_scan.h.  `made`: null where keys are rounded now.
 void FindCandidatesByRounding(const KeyStore& keys, const KeyGeometry& geometry,
-                              std::span<const Question> questions, int64_t k,
-                              const std::function<bool()>& stop,
+                              const RoundedKeys* made, std::span<const Question> questions,
+                              int64_t k, const std::function<bool()>& stop,
                               std::vector<CandidateList>* answers);
 
 }  // namespace resmem

@@ -83,26 +83,4 @@ void MeasureEveryRow(const KeyStore& keys, std::span<const Question> questions, 
   }
 }
 
-std::vector<MeasuredRow> MeasureCandidates(const KeyStore& keys, const float* query,
-                                           const CandidateList& candidates, int64_t k,
-                                           float* scratch) {
-  // The rows lie anywhere in memory: some are on their way while one is measured.
-  constexpr size_t kAhead = 12;
-  const std::span<const int64_t> rows = candidates.rows();
-  for (size_t i = 0; i < std::min(kAhead, rows.size()); ++i) keys.Prefetch(rows[i]);
-  std::vector<MeasuredRow> measured;
-  measured.reserve(rows.size());
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (i + kAhead < rows.size()) keys.Prefetch(rows[i + kAhead]);
-    const float* key = keys.Rows(rows[i], 1, scratch);
-    measured.push_back({SquaredDistance(query, key, keys.dim()), rows[i]});
-  }
-  if (measured.size() > static_cast<size_t>(k)) {
-    std::nth_element(measured.begin(), measured.begin() + k, measured.end());
-    measured.resize(static_cast<size_t>(k));
-  }
-  std::sort(measured.begin(), measured.end());
-  return measured;
-}
-
 }  // namespace resmem

@@ -28,11 +28,6 @@ void FindCandidates(const KeyStore& keys, std::span<const Question> questions, i
 void MeasureEveryRow(const KeyStore& keys, std::span<const Question> questions, int64_t k,
                      int threads, std::vector<std::vector<MeasuredRow>>* answers);
 
-// The k nearest of the candidates, measured in double.
-std::vector<MeasuredRow> MeasureCandidates(const KeyStore& keys, const float* query,
-                                           const CandidateList& candidates, int64_t k,
-                                           float* scratch);
-
 }  // namespace resmem
 
 #endif  // RESMEM_SEARCH_ROW_SCAN_H_

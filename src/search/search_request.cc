@@ -63,7 +63,7 @@ Status PrepareNeighbors(int64_t queries, int64_t k, Neighbors* out) {
   return Status();
 }
 
-void WriteNeighbors(const std::vector<MeasuredRow>& nearest, int64_t query, Neighbors* out) {
+void WriteNeighbors(std::span<const MeasuredRow> nearest, int64_t query, Neighbors* out) {
   constexpr double kLargest = std::numeric_limits<float>::max();
   int64_t cell = query * out->k;
   for (const MeasuredRow& measured : nearest) {

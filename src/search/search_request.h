@@ -3,7 +3,7 @@
 #define RESMEM_SEARCH_SEARCH_REQUEST_H_
 
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "resmem/knn_index.h"
 #include "search/nearest_list.h"
@@ -18,7 +18,7 @@ Status PrepareNeighbors(int64_t queries, int64_t k, Neighbors* out);
 
 // Fills the line of `query`.  A distance beyond the range of float is given as the largest float,
 // so that only absent neighbors are infinitely far.
-void WriteNeighbors(const std::vector<MeasuredRow>& nearest, int64_t query, Neighbors* out);
+void WriteNeighbors(std::span<const MeasuredRow> nearest, int64_t query, Neighbors* out);
 
 }  // namespace resmem
 

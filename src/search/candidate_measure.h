@@ -1,0 +1,48 @@
+// The last step of exact search: candidates are measured in double, the likeliest first.
+#ifndef RESMEM_SEARCH_CANDIDATE_MEASURE_H_
+#define RESMEM_SEARCH_CANDIDATE_MEASURE_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "search/candidate_list.h"
+#include "search/key_store.h"
+#include "search/nearest_list.h"
+
+namespace resmem {
+
+// What the bounds of a CandidateList are bounds of.
+enum class BoundedBy {
+  kDistance,         // the distance
+  kSquaredDistance,  // its square
+  kShiftedSquare,    // its square, less something that only the query determines
+};
+
+// For one thread; keeps its memory from query to query.
+class CandidateMeasure {
+ public:
+  CandidateMeasure(const KeyStore& keys, int64_t k)
+      : keys_(keys), k_(static_cast<size_t>(k)), decoded_(static_cast<size_t>(keys.dim())) {}
+
+  // The k nearest of the candidates of a list that has decided; valid until the next call.
+  std::span<const MeasuredRow> Nearest(const float* query, const CandidateList& candidates,
+                                       BoundedBy bounded_by);
+
+ private:
+  struct Candidate {
+    float lower;
+    int64_t row;
+  };
+  void Measure(const float* query, std::span<const Candidate> candidates);
+
+  const KeyStore& keys_;
+  const size_t k_;
+  std::vector<float> decoded_;
+  std::vector<Candidate> candidates_;
+  std::vector<MeasuredRow> measured_;
+};
+
+}  // namespace resmem
+
+#endif  // RESMEM_SEARCH_CANDIDATE_MEASURE_H_
