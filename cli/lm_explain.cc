@@ -47,7 +47,7 @@ class LmExplain : public Command {
     RESMEM_ASSIGN_OR_RETURN(const MemorizedText memorized,
                             MemorizedText::Open(tokens_path_, memory));
     RESMEM_RETURN_IF_ERROR(CheckTokenizer(tokenizer_path_, tokenizer, memory));
-    RESMEM_ASSIGN_OR_RETURN(const OnnxModel model, model_.OpenFor(memory_path_, memory));
+    RESMEM_ASSIGN_OR_RETURN(const TokenModel model, model_.OpenFor(memory_path_, memory));
     std::vector<int32_t> ids;
     RESMEM_RETURN_IF_ERROR(tokenizer.Encode(text_, &ids));
     if (ids.empty()) return Status(ErrorCode::kInvalidArgument, "--text holds no token");
@@ -60,19 +60,15 @@ class LmExplain : public Command {
                                                                   memory.description().task));
     const auto dim = static_cast<size_t>(model.manifest().dim);
     const auto classes = static_cast<size_t>(model.manifest().classes);
-    std::vector<float> keys, logits;
-    const std::span<const int32_t> window = ids;
-    RESMEM_RETURN_IF_ERROR(model.RunTokens(
-        std::span(&window, 1), [&](int64_t, std::span<const float> k, std::span<const float> l) {
-          keys.assign(k.begin(), k.end());
-          logits.assign(l.begin(), l.end());
-          return Status();
-        }));
     const size_t shown = std::min(static_cast<size_t>(last_), ids.size());
-    for (size_t i = ids.size() - shown; i < ids.size(); ++i) {
+    const TokenInput window{ids, static_cast<int64_t>(shown)};
+    std::vector<float> keys(shown * dim), logits(shown * classes);
+    RESMEM_RETURN_IF_ERROR(model.Run(std::span(&window, 1), keys, logits));
+    for (size_t row = 0; row < shown; ++row) {
+      const size_t i = ids.size() - shown + row;
       RESMEM_ASSIGN_OR_RETURN(const Explanation explanation,
-                              Explain(predictor, std::span(keys).subspan(i * dim, dim),
-                                      std::span(logits).subspan(i * classes, classes), options));
+                              Explain(predictor, std::span(keys).subspan(row * dim, dim),
+                                      std::span(logits).subspan(row * classes, classes), options));
       RESMEM_ASSIGN_OR_RETURN(const std::string before,
                               tokenizer.Decode(std::span(ids).first(i + 1)));
       RESMEM_ASSIGN_OR_RETURN(const std::string words,

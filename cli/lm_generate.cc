@@ -23,7 +23,7 @@ class LmGenerate : public Command {
 
  private:
   struct Context {
-    const OnnxModel& model;
+    const TokenModel& model;
     const Tokenizer& tokenizer;
     const Predictor& predictor;
     PredictOptions options;
@@ -67,16 +67,10 @@ void LmGenerate::Declare(CommandLine& line) {
 Result<std::vector<float>> LmGenerate::Next(const Context& context,
                                             std::span<const int32_t> ids) const {
   const ModelManifest& manifest = context.model.manifest();
-  const auto window = ids.last(std::min(ids.size(), static_cast<size_t>(manifest.context)));
-  std::vector<float> key, logits;
-  RESMEM_RETURN_IF_ERROR(context.model.RunTokens(
-      std::span(&window, 1), [&](int64_t, std::span<const float> k, std::span<const float> l) {
-        const auto last_key = k.last(static_cast<size_t>(manifest.dim));
-        const auto last_logits = l.last(static_cast<size_t>(manifest.classes));
-        key.assign(last_key.begin(), last_key.end());
-        logits.assign(last_logits.begin(), last_logits.end());
-        return Status();
-      }));
+  const TokenInput window{ids.last(std::min(ids.size(), static_cast<size_t>(manifest.context))), 1};
+  std::vector<float> key(static_cast<size_t>(manifest.dim));
+  std::vector<float> logits(static_cast<size_t>(manifest.classes));
+  RESMEM_RETURN_IF_ERROR(context.model.Run(std::span(&window, 1), key, logits));
   std::vector<float> scores(logits.size());
   RESMEM_RETURN_IF_ERROR(context.predictor.Predict(MatrixView(key.data(), 1, manifest.dim),
                                                    MatrixView(logits.data(), 1, manifest.classes),
@@ -135,7 +129,7 @@ Result<ExitCode> LmGenerate::Run(Console&) {
                           ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
   RESMEM_ASSIGN_OR_RETURN(const Tokenizer tokenizer, Tokenizer::Open(tokenizer_path_));
   RESMEM_RETURN_IF_ERROR(CheckTokenizer(tokenizer_path_, tokenizer, memory));
-  RESMEM_ASSIGN_OR_RETURN(const OnnxModel model, model_.OpenFor(memory_path_, memory));
+  RESMEM_ASSIGN_OR_RETURN(const TokenModel model, model_.OpenFor(memory_path_, memory));
   if (tokenizer.size() > model.manifest().classes) {
     return Status(ErrorCode::kMismatch,
                   tokenizer_path_ + ": has " + Counted(tokenizer.size(), "piece") +

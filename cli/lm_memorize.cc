@@ -60,7 +60,7 @@ Result<ExitCode> LmMemorize::Run(Console& console) {
   RESMEM_ASSIGN_OR_RETURN(options_.parameters,
                           parameters_.Apply(options_.parameters, Task::kClassification));
   RESMEM_ASSIGN_OR_RETURN(const TokenSet set, TokenSet::Open(tokens_path_));
-  RESMEM_ASSIGN_OR_RETURN(const OnnxModel model, model_.Open());
+  RESMEM_ASSIGN_OR_RETURN(const TokenModel model, model_.Open());
   RESMEM_ASSIGN_OR_RETURN(const TokenRows rows, TokenRows::Make(model, set, rows_));
   options_.progress = console.progress();
   const double begin = console.SecondsSinceStart();

@@ -5,18 +5,31 @@
 #include "inputs/dataset_options.h"
 #include "inputs/model_options.h"
 #include "inputs/runtime_options.h"
+#include "resmem/token_memory.h"
 
 namespace resmem::cli {
 
 void TokenModelOptions::Declare(CommandLine& line) {
   line.Value("--model", &path_, "FILE", "FILE.onnx of resmem lm train").Required().File();
+  line.Choice<TokenEngine, TokenEngine>(
+      "--engine", &engine_,
+      {{"auto", TokenEngine::kAuto},
+       {"native", TokenEngine::kNative},
+       {"onnxruntime", TokenEngine::kOnnxRuntime}},
+      "what runs the model: native is resmem itself, for models of resmem lm train; onnxruntime "
+      "runs any; auto: as the memory was made, native for a new one where it can");
   DeclareRuntime(line, &runtime_);
   DeclareThreads(line, &runtime_.threads);
 }
 
-Result<OnnxModel> TokenModelOptions::OpenFor(const std::string& memory_path,
-                                             const ResidualMemory& memory) const {
-  RESMEM_ASSIGN_OR_RETURN(OnnxModel model, Open());
+Result<TokenModel> TokenModelOptions::OpenFor(const std::string& memory_path,
+                                              const ResidualMemory& memory) const {
+  TokenEngine engine = engine_;
+  const auto& notes = memory.description().notes;
+  if (engine == TokenEngine::kAuto && notes.contains(kEngineNote)) {
+    engine = ParseTokenEngine(notes.at(kEngineNote));
+  }
+  RESMEM_ASSIGN_OR_RETURN(TokenModel model, TokenModel::Open(path_, engine, runtime_));
   const Fingerprint& expected = memory.description().fingerprint;
   if (expected.empty() || expected == model.fingerprint()) return model;
   return Status(ErrorCode::kMismatch, memory_path + " was made by " + FingerprintText(expected) +

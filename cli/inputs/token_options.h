@@ -6,7 +6,7 @@
 #include <string>
 
 #include "console/command_line.h"
-#include "resmem/onnx_model.h"
+#include "resmem/token_model.h"
 #include "resmem/token_rows.h"
 #include "resmem/tokenizer.h"
 
@@ -14,16 +14,17 @@ namespace resmem::cli {
 
 class TokenModelOptions {
  public:
-  // --model, --onnxruntime, --threads.
+  // --model, --engine, --onnxruntime, --threads.
   void Declare(CommandLine& line);
-  Result<OnnxModel> Open() const { return OnnxModel::Open(path_, runtime_); }
-  // The one that made the memory; else kMismatch.
-  Result<OnnxModel> OpenFor(const std::string& memory_path, const ResidualMemory& memory) const;
+  Result<TokenModel> Open() const { return TokenModel::Open(path_, engine_, runtime_); }
+  // The one that made the memory (else kMismatch), by the same engine unless another is asked for.
+  Result<TokenModel> OpenFor(const std::string& memory_path, const ResidualMemory& memory) const;
   const std::string& path() const { return path_; }
   int threads() const { return runtime_.threads; }
 
  private:
   std::string path_;
+  TokenEngine engine_ = TokenEngine::kAuto;
   OnnxOptions runtime_;
 };
 

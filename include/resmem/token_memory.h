@@ -25,13 +25,15 @@ struct TokenMemoryOptions {
   Progress* progress = nullptr;
 };
 
+inline constexpr char kEngineNote[] = "engine";
+
 struct MemorizedTokens {
   int64_t rows = 0;
   int64_t found = 0;  // rows that earlier work had left
 };
 
 // The memory's notes say what it was made of: "tokens" (the path), "tokens_fingerprint",
-// "tokenizer", "windows", "documents".
+// "tokenizer", "windows", "documents", "engine".
 // Errors: kInvalidArgument (PATH is there, or PATH.partial holds other work), kCancelled (what is
 // done stays for the next call), kIo, kResourceExhausted (likewise), and those of the model.
 Result<MemorizedTokens> MemorizeTokens(const TokenRows& rows, const std::string& path,

@@ -10,7 +10,7 @@
 
 #include "resmem/dataset.h"
 #include "resmem/evaluation.h"
-#include "resmem/onnx_model.h"
+#include "resmem/token_model.h"
 #include "resmem/token_set.h"
 #include "resmem/token_windows.h"
 
@@ -27,10 +27,10 @@ class TokenRows {
  public:
   // Errors: kInvalidArgument (the shape, a model of pictures or tables), kMismatch (another
   // tokenizer, or more tokens than the model knows).
-  static Result<TokenRows> Make(const OnnxModel& model, const TokenSet& set,
+  static Result<TokenRows> Make(const TokenModel& model, const TokenSet& set,
                                 const TokenRowsOptions& options = {});
 
-  const OnnxModel& model() const { return *model_; }
+  const TokenModel& model() const { return *model_; }
   const TokenSet& set() const { return *set_; }
   const TokenWindows& windows() const { return windows_; }
   int64_t documents() const { return documents_; }
@@ -52,9 +52,9 @@ class TokenRows {
   RowSource Source() const;
 
  private:
-  TokenRows(const OnnxModel& model, const TokenSet& set, TokenWindows windows, int64_t documents);
+  TokenRows(const TokenModel& model, const TokenSet& set, TokenWindows windows, int64_t documents);
 
-  const OnnxModel* model_;
+  const TokenModel* model_;
   const TokenSet* set_;
   TokenWindows windows_;
   int64_t documents_;

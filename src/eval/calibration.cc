@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/long_row.h"
+
 namespace resmem {
 namespace {
 
@@ -19,11 +21,10 @@ CalibrationRow JudgeProbabilities(std::span<const float> probabilities, int32_t 
                                   int64_t answer) {
   CalibrationRow row;
   row.nll = NegativeLog(probabilities[static_cast<size_t>(label)], &row.floored);
-  for (size_t c = 0; c < probabilities.size(); ++c) {
-    const double truth = c == static_cast<size_t>(label) ? 1 : 0;
-    const double error = static_cast<double>(probabilities[c]) - truth;
-    row.brier += error * error;
-  }
+  // The square of the label's error in the place of the square of its probability.
+  const double true_probability = probabilities[static_cast<size_t>(label)];
+  row.brier = SumOfSquares(probabilities.data(), std::ssize(probabilities)) -
+              true_probability * true_probability + (1 - true_probability) * (1 - true_probability);
   row.confidence = probabilities[static_cast<size_t>(answer)];
   row.right = answer == label;
   return row;

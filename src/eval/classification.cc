@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/vector_math.h"
+#include "predict/input_checks.h"
 #include "support/parallel.h"
 #include "support/text.h"
 
@@ -38,16 +39,16 @@ ClassificationJudge::ClassificationJudge(const Predictor& predictor,
       parameters_(*options.parameters),
       classes_(predictor.memory().description().outputs),
       class_groups_(static_cast<size_t>(classes_)) {
-  entries_.push_back({Method::kBase, 0, {}});
+  entries_.push_back({Method::kBase, 0, {}, {}});
   const bool rows = predictor.memory().rows() > 0;
   if (options.baselines && rows && classes_ <= kMostMeanClasses) {
-    entries_.push_back({Method::kNearestClassMean, 0, {}});
+    entries_.push_back({Method::kNearestClassMean, 0, {}, {}});
   }
   if (options.baselines && rows && parameters_.k > 0) {
-    entries_.push_back({Method::kKnn, 0, {}});
-    for (const float lambda : options.lambdas) entries_.push_back({Method::kKnnLm, lambda, {}});
+    entries_.push_back({Method::kKnn, 0, {}, {}});
+    for (const float lambda : options.lambdas) entries_.push_back({Method::kKnnLm, lambda, {}, {}});
   }
-  entries_.push_back({Method::kResMem, 0, {}});
+  entries_.push_back({Method::kResMem, 0, {}, {}});
   const std::vector<std::string>& names = predictor.memory().description().class_names;
   for (size_t c = 0; c < class_groups_.size(); ++c) {
     class_groups_[c].name = names.empty() ? Text(c) : names[c];
@@ -57,34 +58,32 @@ ClassificationJudge::ClassificationJudge(const Predictor& predictor,
 Status ClassificationJudge::Add(const RowBlock& block, int64_t begin, int64_t count,
                                 const Neighbors& neighbors) {
   const Rows rows = block.rows().Slice(begin, count);
-  scores_.resize(static_cast<size_t>(count * classes_));
-  // The base's probabilities are its own (T = 1); its answers come from the score that ResMem adds
-  // to, so that a correction of zero changes no answer.
-  RESMEM_RETURN_IF_ERROR(Answer(rows, neighbors, Method::kBase, 0, 1.0f, &base_answers_));
-  Judge(rows, base_answers_, &base_judged_);
+  RESMEM_RETURN_IF_ERROR(
+      CheckFrozenTemperature(predictor_.memory().description(), parameters_.temperature));
+  base_judged_.resize(static_cast<size_t>(count));
+  resmem_judged_.resize(static_cast<size_t>(count));
   for (Entry& entry : entries_) {
-    std::vector<int64_t>& answers = entry.method == Method::kBase ? base_answers_ : answers_;
-    RESMEM_RETURN_IF_ERROR(
-        Answer(rows, neighbors, entry.method, entry.lambda, parameters_.temperature, &answers));
-    for (size_t i = 0; i < answers.size(); ++i) {
-      entry.counts.Add(base_answers_[i] == rows.labels[i], answers[i] == rows.labels[i]);
+    entry.answers.resize(static_cast<size_t>(count));
+    if (entry.method != Method::kNearestClassMean) continue;
+    RESMEM_RETURN_IF_ERROR(AnswerByClassMeans(rows, neighbors, &entry));
+  }
+  const int threads = ResolveThreads(options_.threads);
+  while (std::ssize(scratch_) < threads) scratch_.emplace_back(predictor_.memory(), parameters_);
+  constexpr int64_t kPiece = 16;
+  std::vector<Status> failures(static_cast<size_t>((count + kPiece - 1) / kPiece));
+  ParallelFor(threads, count, kPiece, [&](int64_t first, int64_t end, int worker) {
+    Status& failure = failures[static_cast<size_t>(first / kPiece)];
+    for (int64_t q = first; q < end && failure.ok(); ++q) {
+      failure = JudgeRow(rows.logits.row_span(q), rows.labels[static_cast<size_t>(q)], neighbors, q,
+                         &scratch_[static_cast<size_t>(worker)]);
+    }
+  });
+  for (const Status& failure : failures) RESMEM_RETURN_IF_ERROR(failure);
+  for (Entry& entry : entries_) {
+    for (size_t i = 0; i < entry.answers.size(); ++i) {
+      entry.counts.Add(base_answers()[i] == rows.labels[i], entry.answers[i] == rows.labels[i]);
     }
   }
-  // ResMem was last: its scores are still there.
-  const MemoryDescription& description = predictor_.memory().description();
-  constexpr int64_t kPiece = 64;
-  std::vector<Status> failures(static_cast<size_t>((count + kPiece - 1) / kPiece));
-  ParallelFor(
-      ResolveThreads(options_.threads), count, kPiece, [&](int64_t first, int64_t end, int) {
-        Status& failure = failures[static_cast<size_t>(first / kPiece)];
-        for (int64_t q = first; q < end && failure.ok(); ++q) {
-          failure = ToProbabilities(description.calibrator, description.calibrator_temperature,
-                                    std::span(scores_).subspan(static_cast<size_t>(q * classes_),
-                                                               static_cast<size_t>(classes_)));
-        }
-      });
-  for (const Status& failure : failures) RESMEM_RETURN_IF_ERROR(failure);
-  Judge(rows, answers_, &resmem_judged_);
   for (size_t i = 0; i < base_judged_.size(); ++i) {
     base_calibration_.Add(base_judged_[i]);
     resmem_calibration_.Add(resmem_judged_[i]);
@@ -92,45 +91,61 @@ Status ClassificationJudge::Add(const RowBlock& block, int64_t begin, int64_t co
   return CountGroups(block, begin, rows);
 }
 
-Status ClassificationJudge::Answer(const Rows& rows, const Neighbors& neighbors, Method method,
-                                   float lambda, float temperature, std::vector<int64_t>* answers) {
-  PredictOptions predict;
-  predict.parameters = parameters_;
-  predict.parameters.temperature = temperature;
-  predict.method = method;
-  predict.lambda = lambda;
-  predict.threads = options_.threads;
-  RESMEM_RETURN_IF_ERROR(predictor_.Score(rows.keys, rows.logits, neighbors, predict, scores_));
-  answers->resize(static_cast<size_t>(rows.count()));
-  ParallelFor(ResolveThreads(options_.threads), rows.count(), 256,
-              [&](int64_t begin, int64_t end, int) {
-                for (int64_t q = begin; q < end; ++q) {
-                  (*answers)[static_cast<size_t>(q)] =
-                      ArgMax(&scores_[static_cast<size_t>(q * classes_)], classes_);
-                }
-              });
+Status ClassificationJudge::JudgeRow(std::span<const float> logits, int32_t label,
+                                     const Neighbors& neighbors, int64_t row, RowAnswers* scratch) {
+  RESMEM_RETURN_IF_ERROR(CheckLogits(logits, row));
+  scratch->Load(logits, neighbors.rows_of(row), neighbors.distances_of(row));
+  const auto i = static_cast<size_t>(row);
+  for (Entry& entry : entries_) {
+    int64_t answer = entry.answers[i];
+    switch (entry.method) {
+      case Method::kBase:
+        answer = scratch->Base();
+        break;
+      case Method::kNearestClassMean:
+        break;  // is there already
+      case Method::kKnn:
+        answer = scratch->Knn();
+        break;
+      case Method::kKnnLm:
+        answer = scratch->KnnLm(entry.lambda);
+        break;
+      case Method::kResMem:
+        answer = scratch->ResMem();
+        break;
+    }
+    entry.answers[i] = static_cast<int32_t>(answer);
+  }
+  // The base's probabilities are its own (T = 1); its answers come from the score that ResMem adds
+  // to, so that a correction of zero changes no answer.
+  const std::span<const float> probabilities = scratch->probabilities();
+  base_judged_[i] = JudgeProbabilities(probabilities, label, ArgMax(probabilities));
+  const MemoryDescription& description = predictor_.memory().description();
+  RESMEM_RETURN_IF_ERROR(ToProbabilities(description.calibrator, description.calibrator_temperature,
+                                         scratch->resmem_scores()));
+  resmem_judged_[i] = JudgeProbabilities(scratch->resmem_scores(), label, resmem_answers()[i]);
   return {};
 }
 
-void ClassificationJudge::Judge(const Rows& rows, const std::vector<int64_t>& answers,
-                                std::vector<CalibrationRow>* judged) const {
-  judged->resize(answers.size());
-  ParallelFor(
-      ResolveThreads(options_.threads), rows.count(), 256, [&](int64_t begin, int64_t end, int) {
-        for (int64_t q = begin; q < end; ++q) {
-          const auto i = static_cast<size_t>(q);
-          (*judged)[i] =
-              JudgeProbabilities(std::span(scores_).subspan(i * static_cast<size_t>(classes_),
-                                                            static_cast<size_t>(classes_)),
-                                 rows.labels[i], answers[i]);
-        }
-      });
+Status ClassificationJudge::AnswerByClassMeans(const Rows& rows, const Neighbors& neighbors,
+                                               Entry* entry) {
+  PredictOptions predict;
+  predict.parameters = parameters_;
+  predict.method = entry->method;
+  predict.threads = options_.threads;
+  std::vector<float> scores(static_cast<size_t>(rows.count() * classes_));
+  RESMEM_RETURN_IF_ERROR(predictor_.Score(rows.keys, rows.logits, neighbors, predict, scores));
+  for (int64_t q = 0; q < rows.count(); ++q) {
+    const float* const row = scores.data() + q * classes_;
+    entry->answers[static_cast<size_t>(q)] = static_cast<int32_t>(ArgMax(row, classes_));
+  }
+  return {};
 }
 
 Status ClassificationJudge::CountGroups(const RowBlock& block, int64_t begin, const Rows& rows) {
-  for (size_t i = 0; i < answers_.size(); ++i) {
+  for (size_t i = 0; i < rows.labels.size(); ++i) {
     const int32_t label = rows.labels[i];
-    const bool base_right = base_answers_[i] == label, right = answers_[i] == label;
+    const bool base_right = base_answers()[i] == label, right = resmem_answers()[i] == label;
     AddToGroup(base_right, right, &class_groups_[static_cast<size_t>(label)]);
     if (!rows.slices.empty()) {
       GroupResult& slice = slice_groups_[rows.slices[i]];
@@ -145,7 +160,7 @@ Status ClassificationJudge::CountGroups(const RowBlock& block, int64_t begin, co
     if (!options_.coarse_of_class.empty() && !base_right) {
       const std::vector<int32_t>& coarse = options_.coarse_of_class;
       const bool same =
-          coarse[static_cast<size_t>(base_answers_[i])] == coarse[static_cast<size_t>(label)];
+          coarse[static_cast<size_t>(base_answers()[i])] == coarse[static_cast<size_t>(label)];
       ++coarse_.base_errors;
       coarse_.base_errors_same_coarse += same ? 1 : 0;
       coarse_.fixed += right ? 1 : 0;
@@ -153,8 +168,7 @@ Status ClassificationJudge::CountGroups(const RowBlock& block, int64_t begin, co
     }
     if (static_cast<int64_t>(row_results_.size()) < options_.keep_rows) {
       row_results_.push_back({block.number(begin + static_cast<int64_t>(i)), label,
-                              static_cast<int32_t>(base_answers_[i]),
-                              static_cast<int32_t>(answers_[i]), base_judged_[i].confidence,
+                              base_answers()[i], resmem_answers()[i], base_judged_[i].confidence,
                               resmem_judged_[i].confidence});
     }
   }

@@ -9,6 +9,7 @@
 
 #include "eval/calibration.h"
 #include "eval/judge.h"
+#include "eval/row_answers.h"
 
 namespace resmem {
 
@@ -30,31 +31,33 @@ class ClassificationJudge : public Judge {
     Method method;
     float lambda;
     Counts counts;
+    std::vector<int32_t> answers;  // of the current block
   };
 
-  // The block's answers by one method; `scores_` then holds the scores.
-  Status Answer(const Rows& rows, const Neighbors& neighbors, Method method, float lambda,
-                float temperature, std::vector<int64_t>* answers);
-  // Judges `scores_` as probabilities.
-  void Judge(const Rows& rows, const std::vector<int64_t>& answers,
-             std::vector<CalibrationRow>* judged) const;
+  // Sets what is judged of one row of the block, whose number is `row`.
+  Status JudgeRow(std::span<const float> logits, int32_t label, const Neighbors& neighbors,
+                  int64_t row, RowAnswers* scratch);
+  // The answers of the method that looks at all rows together.
+  Status AnswerByClassMeans(const Rows& rows, const Neighbors& neighbors, Entry* entry);
   Status CountGroups(const RowBlock& block, int64_t begin, const Rows& rows);
 
   const Predictor& predictor_;
   const EvaluationOptions& options_;
   const Parameters parameters_;
   const int64_t classes_;
-  std::vector<Entry> entries_;
+  std::vector<Entry> entries_;  // the base first, ResMem last
   CalibrationSum base_calibration_, resmem_calibration_;
   std::vector<GroupResult> class_groups_;
   std::map<std::string, GroupResult> slice_groups_;
   CoarseAnalysis coarse_;
   std::vector<RowResult> row_results_;
 
+  const std::vector<int32_t>& base_answers() const { return entries_.front().answers; }
+  const std::vector<int32_t>& resmem_answers() const { return entries_.back().answers; }
+
   // Of the current block.
-  std::vector<float> scores_;
-  std::vector<int64_t> base_answers_, answers_;
   std::vector<CalibrationRow> base_judged_, resmem_judged_;
+  std::vector<RowAnswers> scratch_;  // one a thread
 };
 
 }  // namespace resmem

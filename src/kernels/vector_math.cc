@@ -130,12 +130,30 @@ struct ValueOfSumAt {
   }
 };
 
+struct ValueOfMixAt {
+  float lambda;
+  const float* base;
+  const float* sum;
+  float scale;
+  template <class D>
+  HWY_INLINE hn::Vec<D> operator()(D d, int64_t i) const {
+    const auto mixed_in = hn::Mul(hn::LoadU(d, sum + i), hn::Set(d, scale));
+    return hn::Add(hn::Mul(hn::Set(d, 1.0f - lambda), hn::LoadU(d, base + i)),
+                   hn::Mul(hn::Set(d, lambda), mixed_in));
+  }
+};
+
 void Softmax(const float* logits, int64_t n, float temperature, float* out) {
   const Floats d;
   const auto largest = hn::Set(d, Largest(n, ValueAt{logits}));
-  const auto divisor = hn::Set(d, temperature);
-  Map(logits, n, out,
-      [=](auto v) HWY_ATTR { return ExpOf(Floats(), hn::Div(hn::Sub(v, largest), divisor)); });
+  if (temperature == 1.0f) {
+    // A division by 1 changes nothing, and a division takes as long as half an exponential.
+    Map(logits, n, out, [=](auto v) HWY_ATTR { return ExpOf(Floats(), hn::Sub(v, largest)); });
+  } else {
+    const auto divisor = hn::Set(d, temperature);
+    Map(logits, n, out,
+        [=](auto v) HWY_ATTR { return ExpOf(Floats(), hn::Div(hn::Sub(v, largest), divisor)); });
+  }
   const auto sum = hn::Set(d, Sum(out, n));
   Map(out, n, out, [=](auto v) HWY_ATTR { return hn::Div(v, sum); });
 }
@@ -211,6 +229,10 @@ int64_t ArgMaxOfSum(const float* base, const float* sum, float scale, int64_t n)
   return FirstLargest(n, ValueOfSumAt{base, sum, scale});
 }
 
+int64_t ArgMaxOfMix(float lambda, const float* base, const float* sum, float scale, int64_t n) {
+  return FirstLargest(n, ValueOfMixAt{lambda, base, sum, scale});
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace resmem
 HWY_AFTER_NAMESPACE();
@@ -226,6 +248,7 @@ HWY_EXPORT(AddScaled);
 HWY_EXPORT(AddScaledRows);
 HWY_EXPORT(ArgMax);
 HWY_EXPORT(ArgMaxOfSum);
+HWY_EXPORT(ArgMaxOfMix);
 
 void Exp(const float* x, int64_t n, float* out) {
   RESMEM_DISPATCH(Exp)(x, n, out);
@@ -251,6 +274,9 @@ int64_t ArgMax(const float* x, int64_t n) {
 }
 int64_t ArgMaxOfSum(const float* base, const float* sum, float scale, int64_t n) {
   return RESMEM_DISPATCH(ArgMaxOfSum)(base, sum, scale, n);
+}
+int64_t ArgMaxOfMix(float lambda, const float* base, const float* sum, float scale, int64_t n) {
+  return RESMEM_DISPATCH(ArgMaxOfMix)(lambda, base, sum, scale, n);
 }
 
 }  // namespace resmem

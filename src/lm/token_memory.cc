@@ -28,7 +28,8 @@ class TokenMemoryWriter {
                           {"tokens_fingerprint", rows.set().fingerprint()},
                           {"tokenizer", rows.set().description().tokenizer},
                           {"windows", Text(shape.length, " every ", shape.stride)},
-                          {"documents", Text(rows.documents())}};
+                          {"documents", Text(rows.documents())},
+                          {kEngineNote, TokenEngineName(rows.model().engine())}};
   }
 
   Result<MemorizedTokens> Write() {

@@ -15,11 +15,11 @@ std::string SliceName(int64_t document) {
 
 }  // namespace
 
-TokenRows::TokenRows(const OnnxModel& model, const TokenSet& set, TokenWindows windows,
+TokenRows::TokenRows(const TokenModel& model, const TokenSet& set, TokenWindows windows,
                      int64_t documents)
     : model_(&model), set_(&set), windows_(std::move(windows)), documents_(documents) {}
 
-Result<TokenRows> TokenRows::Make(const OnnxModel& model, const TokenSet& set,
+Result<TokenRows> TokenRows::Make(const TokenModel& model, const TokenSet& set,
                                   const TokenRowsOptions& options) {
   const ModelManifest& manifest = model.manifest();
   if (!manifest.takes_tokens()) {
@@ -67,13 +67,13 @@ Status TokenRows::Read(int64_t begin, int64_t end, Block* block) const try {
   const auto classes = static_cast<size_t>(model_->manifest().classes);
   const auto windows = static_cast<size_t>(end - begin);
   std::vector<std::vector<int32_t>> ids(windows);
-  std::vector<std::span<const int32_t>> inputs(windows);
+  std::vector<TokenInput> inputs(windows);
   std::vector<size_t> first_row(windows + 1);  // of each window in the block
   for (size_t w = 0; w < windows; ++w) {
     const TokenWindow window = windows_.window(begin + static_cast<int64_t>(w));
     ids[w].resize(static_cast<size_t>(window.end - window.begin));
     set_->Read(window.begin, ids[w]);
-    inputs[w] = ids[w];
+    inputs[w] = {ids[w], window.end - window.kept};
     first_row[w + 1] = first_row[w] + static_cast<size_t>(window.end - window.kept);
   }
   const size_t rows = first_row[windows];
@@ -82,14 +82,7 @@ Status TokenRows::Read(int64_t begin, int64_t end, Block* block) const try {
   block->labels.resize(rows);
   block->ids.resize(rows);
   block->slices.resize(rows);
-  RESMEM_RETURN_IF_ERROR(model_->RunTokens(inputs, [&](int64_t index, std::span<const float> keys,
-                                                       std::span<const float> logits) {
-    const auto w = static_cast<size_t>(index);
-    const size_t kept = first_row[w + 1] - first_row[w];
-    std::ranges::copy(keys.last(kept * dim), block->keys.begin() + first_row[w] * dim);
-    std::ranges::copy(logits.last(kept * classes), block->logits.begin() + first_row[w] * classes);
-    return Status();
-  }));
+  RESMEM_RETURN_IF_ERROR(model_->Run(inputs, block->keys, block->logits));
   for (size_t w = 0; w < windows; ++w) {
     const TokenWindow window = windows_.window(begin + static_cast<int64_t>(w));
     set_->Read(window.kept + 1,

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/long_row.h"
 #include "memory/manifest.h"
 #include "support/text.h"
 
@@ -31,9 +32,7 @@ Status CheckMatrix(const char* name, const MatrixView& matrix, int64_t rows, int
   }
   for (int64_t row = 0; row < rows; ++row) {
     const float* const values = matrix.row(row);
-    bool bad = false;
-    for (int64_t c = 0; c < columns; ++c) bad |= !(std::abs(values[c]) <= limit);
-    if (!bad) continue;
+    if (AllWithin(values, columns, limit)) continue;
     int64_t c = 0;
     while (std::abs(values[c]) <= limit) ++c;
     const char* const allowed = std::isfinite(values[c])

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <vector>
 
+#include "kernels/long_row.h"
 #include "resmem/predictor.h"
 #include "support/calibrator_names.h"
 #include "support/text.h"
@@ -15,14 +17,17 @@ namespace {
 // logarithm exists.
 constexpr double kFloor = 1e-6;
 
-// Divides by the sum; the uniform distribution where there is nothing to divide.
+// Divides by the sum of scores, none of which is negative; the uniform distribution where there is
+// nothing to divide.
 void Normalise(std::span<float> scores) {
-  double total = 0;
-  for (float score : scores) total += score;
-  const auto uniform = static_cast<float>(1.0 / static_cast<double>(scores.size()));
-  for (float& score : scores) {
-    score = total > 0 ? static_cast<float>(score / total) : uniform;
+  const auto count = static_cast<int64_t>(scores.size());
+  const double total = SumMagnitudes(scores.data(), count, std::numeric_limits<float>::infinity());
+  if (!(total > 0)) {
+    std::ranges::fill(scores, static_cast<float>(1.0 / static_cast<double>(count)));
+    return;
   }
+  const double factor = 1 / total;
+  for (float& score : scores) score = static_cast<float>(score * factor);
 }
 
 void Clip(std::span<float> scores) {
@@ -63,11 +68,11 @@ std::span<const std::string_view> CalibratorNames() {
 }
 
 Status ToProbabilities(std::string_view calibrator, float temperature, std::span<float> scores) {
-  for (size_t c = 0; c < scores.size(); ++c) {
-    if (!std::isfinite(scores[c])) {
-      return {ErrorCode::kBadData, Text("the score of class ", c, " is ", scores[c],
-                                        "; only finite scores can become probabilities")};
-    }
+  if (!AllWithin(scores.data(), std::ssize(scores), std::numeric_limits<float>::max())) {
+    size_t c = 0;
+    while (std::isfinite(scores[c])) ++c;
+    return {ErrorCode::kBadData, Text("the score of class ", c, " is ", scores[c],
+                                      "; only finite scores can become probabilities")};
   }
   if (calibrator == "clip") {
     Clip(scores);

@@ -8,6 +8,7 @@
 #include "kernels/vector_math.h"
 #include "predict/class_means.h"
 #include "predict/correction.h"
+#include "predict/input_checks.h"
 #include "support/guard.h"
 #include "support/parallel.h"
 #include "support/text.h"
@@ -35,13 +36,8 @@ Status CheckShapes(const MemoryDescription& description, MatrixView logits,
                                               logits.rows * logits.columns, " are needed")};
   }
   for (int64_t q = 0; q < logits.rows; ++q) {
-    for (int64_t c = 0; c < logits.columns; ++c) {
-      if (!std::isfinite(logits.row(q)[c])) {
-        return {ErrorCode::kBadData,
-                Text("the logits hold ", logits.row(q)[c], " at row ", q, ", column ", c,
-                     "; only finite values are allowed: export them again")};
-      }
-    }
+    const Status status = CheckLogits(logits.row_span(q), q);
+    if (!status.ok()) return status;
   }
   return {};
 }
@@ -59,15 +55,8 @@ Status CheckOptions(const ResidualMemory& memory, const Neighbors& neighbors,
     return {ErrorCode::kInvalidArgument, Text("k is ", options.parameters.k, ", but only ",
                                               neighbors.k, " neighbors a query were searched")};
   }
-  if (options.method == Method::kResMem && description.task == Task::kClassification &&
-      description.form != ResidualForm::kLogits &&
-      options.parameters.temperature != description.parameters.temperature) {
-    return {ErrorCode::kInvalidArgument,
-            Text("the temperature is ", options.parameters.temperature,
-                 ", but this memory is frozen at ", description.parameters.temperature,
-                 "; use that, or memorize again from the logits")};
-  }
-  return {};
+  if (options.method != Method::kResMem) return {};
+  return CheckFrozenTemperature(description, options.parameters.temperature);
 }
 
 // Scores one query after the other; each thread has its own.

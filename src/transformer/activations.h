@@ -1,10 +1,12 @@
-// What a batch of windows leaves behind on its way through the network, for the way back.
+// What a batch of windows leaves behind on its way through the network, for the way back.  Where
+// nothing learns, all layers share one place.
 //
 // The windows lie one below the other, each padded to a multiple of 32 positions; `rows` counts
 // the positions of all.
 #ifndef RESMEM_TRANSFORMER_ACTIVATIONS_H_
 #define RESMEM_TRANSFORMER_ACTIVATIONS_H_
 
+#include <algorithm>
 #include <vector>
 
 #include "kernels/bfloat16.h"
@@ -28,7 +30,7 @@ struct RoundedRows {
 };
 
 struct LayerActivations {
-  LayerActivations(const LanguageModelShape& shape, int64_t rows, int64_t context)
+  LayerActivations(const LanguageModelShape& shape, int64_t rows, int64_t context, ModelUse use)
       : input(rows * shape.dim),
         middle(rows * shape.dim),
         input_scale(rows),
@@ -38,11 +40,13 @@ struct LayerActivations {
         probabilities(rows, shape.heads * Bfloat16Stride(context)),
         attended(rows, shape.dim),
         normed_middle(rows, shape.dim),
-        hidden(rows, shape.hidden),
-        qkv_gradient(rows, 3 * shape.dim),
-        projection_gradient(rows, shape.dim),
-        expansion_gradient(rows, shape.hidden),
-        contraction_gradient(rows, shape.dim) {}
+        hidden(rows, shape.hidden) {
+    if (use == ModelUse::kAnswering) return;
+    qkv_gradient = RoundedRows(rows, 3 * shape.dim);
+    projection_gradient = RoundedRows(rows, shape.dim);
+    expansion_gradient = RoundedRows(rows, shape.hidden);
+    contraction_gradient = RoundedRows(rows, shape.dim);
+  }
 
   AlignedArray<float> input, middle;              // rows x dim: before attention, before the MLP
   AlignedArray<float> input_scale, middle_scale;  // of their norms
@@ -58,12 +62,15 @@ struct LayerActivations {
 };
 
 struct Activations {
-  Activations(const LanguageModelShape& shape, int64_t rows, int64_t context)
-      : last(rows * shape.dim),
-        last_scale(rows),
-        normed_last(rows, shape.dim),
-        gradient(rows * shape.dim) {
-    for (int64_t l = 0; l < shape.layers; ++l) layers.emplace_back(shape, rows, context);
+  Activations(const LanguageModelShape& shape, int64_t rows, int64_t context, ModelUse use)
+      : last(rows * shape.dim), last_scale(rows), normed_last(rows, shape.dim) {
+    const int64_t places = use == ModelUse::kLearning ? shape.layers : 1;
+    for (int64_t l = 0; l < places; ++l) layers.emplace_back(shape, rows, context, use);
+    if (use == ModelUse::kLearning) gradient = AlignedArray<float>(rows * shape.dim);
+  }
+
+  LayerActivations& layer(int64_t number) {
+    return layers[std::min(static_cast<size_t>(number), layers.size() - 1)];
   }
 
   std::vector<LayerActivations> layers;

@@ -10,17 +10,24 @@ void PackMatrix(const float* values, PackedMatrix* matrix) {
   RoundToBfloat16(values, rounded.size(), rounded.data());
   PanelsFromColumns(rounded.data(), matrix->inputs, matrix->inputs, matrix->outputs,
                     matrix->forward.data());
+  if (matrix->backward.size() == 0) return;
   PanelsFromRows(rounded.data(), matrix->inputs, matrix->outputs, matrix->inputs,
                  matrix->backward.data());
 }
 
 }  // namespace
 
-PackedWeights::PackedWeights(const LanguageModelShape& shape, const ParameterLayout& layout)
+PackedWeights::PackedWeights(const LanguageModelShape& shape, const ParameterLayout& layout,
+                             ModelUse use)
     : layers(layout.layers.size()),
       embedding(shape.vocabulary * Bfloat16Stride(shape.dim)),
-      embedding_turned(shape.dim * Bfloat16Stride(shape.vocabulary)),
-      from_(layout.embedding) {
+      from_(layout.embedding),
+      use_(use) {
+  if (use == ModelUse::kLearning) {
+    embedding_turned = AlignedArray<Bfloat16>(shape.dim * Bfloat16Stride(shape.vocabulary));
+  } else {
+    embedding_panels = AlignedArray<Bfloat16>(shape.dim * shape.vocabulary);
+  }
   for (size_t l = 0; l < layers.size(); ++l) {
     const LayerParameters& from = layout.layers[l];
     PackedLayer& to = layers[l];
@@ -30,7 +37,7 @@ PackedWeights::PackedWeights(const LanguageModelShape& shape, const ParameterLay
       part.to->outputs = part.from->rows;
       part.to->inputs = part.from->columns;
       part.to->forward = AlignedArray<Bfloat16>(part.from->size());
-      part.to->backward = AlignedArray<Bfloat16>(part.from->size());
+      if (use == ModelUse::kLearning) part.to->backward = AlignedArray<Bfloat16>(part.from->size());
       parts_.push_back(part);
     }
   }
@@ -47,8 +54,13 @@ void PackedWeights::Pack(const float* parameters, int threads) {
     for (int64_t id = begin; id < end; ++id) {
       RoundToBfloat16(parameters + from_.offset + id * dim, dim, embedding.data() + id * stride);
     }
-    Transpose(embedding.data() + begin * stride, stride, end - begin, dim,
-              embedding_turned.data() + begin, turned_stride);
+    if (use_ == ModelUse::kLearning) {
+      Transpose(embedding.data() + begin * stride, stride, end - begin, dim,
+                embedding_turned.data() + begin, turned_stride);
+    } else {
+      PanelsFromColumns(embedding.data() + begin * stride, stride, dim, end - begin,
+                        embedding_panels.data() + begin * dim);
+    }
   });
 }
 

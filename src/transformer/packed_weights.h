@@ -1,4 +1,5 @@
-// The parameters as the matrix products read them, made anew after each step of the optimizer.
+// The parameters as the matrix products read them; of a model that learns, made anew after each
+// step of the optimizer.
 #ifndef RESMEM_TRANSFORMER_PACKED_WEIGHTS_H_
 #define RESMEM_TRANSFORMER_PACKED_WEIGHTS_H_
 
@@ -13,7 +14,7 @@ namespace resmem {
 // Of a matrix W, outputs x inputs.
 struct PackedMatrix {
   AlignedArray<Bfloat16> forward;   // panels of W^T, for y = x W^T
-  AlignedArray<Bfloat16> backward;  // panels of W, for the gradient of x
+  AlignedArray<Bfloat16> backward;  // panels of W, for the gradient of x; to learn
   int64_t outputs = 0, inputs = 0;
 
   Panels Forward() const { return {forward.data(), inputs}; }
@@ -26,12 +27,14 @@ struct PackedLayer {
 
 class PackedWeights {
  public:
-  PackedWeights(const LanguageModelShape& shape, const ParameterLayout& layout);
+  // `layout` must outlive it.
+  PackedWeights(const LanguageModelShape& shape, const ParameterLayout& layout, ModelUse use);
   void Pack(const float* parameters, int threads);
 
   std::vector<PackedLayer> layers;
   AlignedArray<Bfloat16> embedding;         // vocabulary x dim, Bfloat16Stride(dim) apart
-  AlignedArray<Bfloat16> embedding_turned;  // dim x vocabulary, likewise
+  AlignedArray<Bfloat16> embedding_turned;  // dim x vocabulary, likewise; to learn
+  AlignedArray<Bfloat16> embedding_panels;  // of its transposed, for logits; to answer
 
  private:
   struct Part {
@@ -40,6 +43,7 @@ class PackedWeights {
   };
   std::vector<Part> parts_;
   const Parameter& from_;  // the embedding
+  ModelUse use_;
 };
 
 }  // namespace resmem

@@ -22,6 +22,9 @@ inline constexpr float kNormEpsilon = 1e-6f;
 // max_distance 128 and a decoder.
 int64_t PositionBucket(int64_t distance);
 
+// A model that only answers needs less: nothing is kept for the way back.
+enum class ModelUse { kLearning, kAnswering };
+
 // A matrix (or, with one row, a vector) in the array of all parameters.
 struct Parameter {
   std::string name;

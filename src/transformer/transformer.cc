@@ -1,28 +1,21 @@
 #include "transformer/transformer.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "support/parallel.h"
 #include "transformer/matrix_gradients.h"
 
 namespace resmem {
-namespace {
-
-int64_t Padded(int64_t positions) {
-  return (positions + kPanelSide - 1) / kPanelSide * kPanelSide;
-}
-
-}  // namespace
 
 Transformer::Transformer(const LanguageModelShape& shape, const ParameterLayout& layout,
                          int64_t context, int threads)
     : shape_(shape),
       layout_(layout),
       threads_(ResolveThreads(threads)),
-      packed_(shape, layout),
-      weights_{shape_, layout_, nullptr, packed_, Padded(context), {}},
-      activations_(shape, std::max(kRowsTogether, Padded(context)), Padded(context)),
+      packed_(shape, layout, ModelUse::kLearning),
+      weights_{shape_, layout_, nullptr, packed_, PaddedPositions(context), {}},
+      activations_(shape, std::max(kRowsTogether, PaddedPositions(context)),
+                   PaddedPositions(context), ModelUse::kLearning),
       output_layer_(shape, packed_, threads_) {
   for (int i = 0; i < threads_; ++i) {
     passes_.push_back(std::make_unique<WindowPass>(shape_, weights_.context));
@@ -30,26 +23,17 @@ Transformer::Transformer(const LanguageModelShape& shape, const ParameterLayout&
 }
 
 int64_t Transformer::Bytes(const LanguageModelShape& shape, int64_t context) {
-  const int64_t rows = std::max(kRowsTogether, Padded(context));
+  const int64_t rows = std::max(kRowsTogether, PaddedPositions(context));
   // Of a layer, activations.h.
   const int64_t a_row = 2 * 4 * shape.dim + 2 * (13 * shape.dim + 2 * shape.hidden) +
-                        2 * shape.heads * Bfloat16Stride(Padded(context));
+                        2 * shape.heads * Bfloat16Stride(PaddedPositions(context));
   const int64_t packed = 2 * static_cast<int64_t>(sizeof(Bfloat16)) * ParameterCount(shape);
   return packed + rows * a_row * shape.layers;
 }
 
 void Transformer::SetParameters(std::span<const float> parameters) {
-  weights_.values = parameters.data();
   packed_.Pack(parameters.data(), threads_);
-  const int64_t size = Weights::BiasSize(weights_.context);
-  weights_.bias.assign(static_cast<size_t>(shape_.heads * size), 0.0f);
-  const float* table = weights_.At(layout_.position_bias);
-  for (int64_t head = 0; head < shape_.heads; ++head) {
-    for (int64_t distance = 0; distance < weights_.context; ++distance) {
-      weights_.bias[static_cast<size_t>(head * size + weights_.context - 1 - distance)] =
-          table[head * kPositionBuckets + PositionBucket(distance)];
-    }
-  }
+  weights_.SetValues(parameters.data());
 }
 
 size_t Transformer::Place(std::span<const TokenExample> examples, const Dropout& dropout,
@@ -58,7 +42,7 @@ size_t Transformer::Place(std::span<const TokenExample> examples, const Dropout&
   targets_.clear();
   const int64_t most = std::max(kRowsTogether, weights_.context);
   for (const TokenExample& example : examples) {
-    const int64_t length = Padded(std::ssize(example.ids));
+    const int64_t length = PaddedPositions(std::ssize(example.ids));
     const int64_t row = std::ssize(targets_);
     if (row + length > most) break;
     windows_.push_back({row, length, example.ids, dropout.At(first_number + windows_.size())});
@@ -142,33 +126,6 @@ Outcome Transformer::Judge(std::span<const TokenExample> examples) {
     outcome.Add(output_layer_.Judge(activations_.normed_last, targets_));
   }
   return outcome;
-}
-
-void Transformer::Run(std::span<const int32_t> ids, std::span<float> keys,
-                      std::span<float> logits) {
-  const TokenExample example{ids, {}};
-  Place({&example, 1}, {}, 0);
-  ForwardAll();
-  const int64_t positions = std::ssize(ids), dim = shape_.dim;
-  const RoundedRows& normed = activations_.layers.back().normed_middle;
-  for (int64_t i = 0; i < positions; ++i) {
-    std::transform(normed.Row(i), normed.Row(i) + dim, keys.data() + i * dim,
-                   [](Bfloat16 bits) { return std::bit_cast<float>(uint32_t{bits} << 16); });
-  }
-  const int64_t length = windows_[0].length, stride = Bfloat16Stride(dim);
-  AlignedArray<Bfloat16> panels(length * dim);
-  PanelsFromColumns(activations_.normed_last.Row(0), activations_.normed_last.stride, dim, length,
-                    panels.data());
-  AlignedArray<float> block(kPanelSide * length);
-  for (int64_t id = 0; id < shape_.vocabulary; id += kPanelSide) {
-    Multiply(kPanelSide, length, dim, packed_.embedding.data() + id * stride, stride,
-             {panels.data(), dim}, false, block.data(), length);
-    for (int64_t i = 0; i < positions; ++i) {
-      for (int64_t v = 0; v < kPanelSide; ++v) {
-        logits[static_cast<size_t>(i * shape_.vocabulary + id + v)] = block[v * length + i];
-      }
-    }
-  }
 }
 
 }  // namespace resmem

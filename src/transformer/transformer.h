@@ -1,5 +1,5 @@
-// A decoder-only T5 on the CPU: what it predicts for windows of tokens, how wrong that is, and the
-// gradient of that in its parameters.
+// A decoder-only T5 that learns: how wrong its predictions are, and the gradient of that in its
+// parameters.
 //
 // Products are of bfloat16 numbers with float32 sums, everything else and the parameters are
 // float32.  Each window goes through the layers on one thread, and whatever is summed over windows
@@ -40,10 +40,6 @@ class Transformer {
   Outcome Learn(std::span<const TokenExample> examples, double dropout, uint64_t dropout_key,
                 std::span<float> gradient);
   Outcome Judge(std::span<const TokenExample> examples);
-
-  // One window: keys (ids x dim), the last MLP's input after its norm, and logits (ids x
-  // vocabulary).
-  void Run(std::span<const int32_t> ids, std::span<float> keys, std::span<float> logits);
 
  private:
   // So many positions go through the layers before the gradients of the matrices are summed up.

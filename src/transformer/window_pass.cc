@@ -17,6 +17,19 @@ Dropout LayerDropout(const PlacedWindow& window, int64_t layer, uint64_t place) 
 
 }  // namespace
 
+void Weights::SetValues(const float* parameters) {
+  values = parameters;
+  const int64_t size = BiasSize(context);
+  bias.assign(static_cast<size_t>(shape.heads * size), 0.0f);
+  const float* table = At(layout.position_bias);
+  for (int64_t head = 0; head < shape.heads; ++head) {
+    for (int64_t distance = 0; distance < context; ++distance) {
+      bias[static_cast<size_t>(head * size + context - 1 - distance)] =
+          table[head * kPositionBuckets + PositionBucket(distance)];
+    }
+  }
+}
+
 WindowPass::WindowPass(const LanguageModelShape& shape, int64_t context)
     : shape_(shape),
       // Sixteen more: rows a power of two apart fall onto each other in the cache.
@@ -78,7 +91,7 @@ void WindowPass::Forward(const Weights& weights, const PlacedWindow& window,
     DropRow(window.dropout.At(kEmbedding), i * dim, dim, row);
   }
   for (int64_t l = 0; l < shape_.layers; ++l) {
-    LayerActivations& layer = activations->layers[static_cast<size_t>(l)];
+    LayerActivations& layer = activations->layer(l);
     const LayerParameters& parameters = weights.layout.layers[static_cast<size_t>(l)];
     const PackedLayer& packed = weights.packed.layers[static_cast<size_t>(l)];
     NormRows(window, layer.input.data(), weights.At(parameters.attention_norm),
@@ -107,9 +120,8 @@ void WindowPass::Forward(const Weights& weights, const PlacedWindow& window,
       RoundToBfloat16(ProductRow(i), shape_.hidden, layer.hidden.Row(window.row + i));
     }
     Product(window, layer.hidden, packed.contraction.Forward(), dim);
-    float* next = l + 1 < shape_.layers
-                      ? activations->layers[static_cast<size_t>(l + 1)].input.data()
-                      : activations->last.data();
+    float* next =
+        l + 1 < shape_.layers ? activations->layer(l + 1).input.data() : activations->last.data();
     AddProduct(window, LayerDropout(window, l, kContraction), layer.middle.data(), next);
   }
   const Dropout dropout = window.dropout.At(kLast);

@@ -13,6 +13,11 @@
 
 namespace resmem {
 
+// The positions that a window of so many takes.
+inline int64_t PaddedPositions(int64_t positions) {
+  return (positions + kPanelSide - 1) / kPanelSide * kPanelSide;
+}
+
 // All windows of a batch read these.
 struct Weights {
   const LanguageModelShape& shape;
@@ -23,6 +28,8 @@ struct Weights {
   std::vector<float> bias;  // heads x BiasSize(context), as HeadInput wants it
   static int64_t BiasSize(int64_t context) { return context + kPanelSide; }
 
+  // Sets `values`, which must stay, and `bias`.
+  void SetValues(const float* parameters);
   const float* At(const Parameter& parameter) const { return values + parameter.offset; }
 };
 

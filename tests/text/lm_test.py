@@ -211,6 +211,40 @@ class LanguageModelTest(unittest.TestCase):
                                 "--stride", "16", "-o", "x.resmem", check=False)
         self.assertIn("was encoded by the tokenizer", mixed.stderr)
 
+    def test_a_model_of_our_own_needs_no_runtime_and_answers_as_the_runtime_does(self):
+        self.run_resmem("lm", "train", "train.tokens", "--network", "t5-d32-l2-h1-f64", "--context", "32",
+                        "--batch", "4", "--passes", "3", "-o", "run")
+        base = ["lm", "memorize", "train.tokens", "--model", "run/last.onnx", *self.memorize[5:], "--key-type", "float32"]
+        nowhere = ["--onnxruntime", "there/is/none.so"]
+        self.run_resmem(*base, *nowhere, "-o", "native.resmem")
+        self.assertIn("none.so", self.run_resmem(*base, *nowhere, "--engine", "onnxruntime", "-o", "x.resmem",
+                                                 check=False).stderr)
+        self.run_resmem(*base, "--engine", "onnxruntime", "-o", "runtime.resmem")
+        results = {}
+        for engine in ("native", "runtime"):
+            # As the memory was made, unless told otherwise.
+            done = self.run_resmem("lm", "eval", f"{engine}.resmem", "--tokens", "test.tokens", "--model",
+                                   "run/last.onnx", "--window", str(WINDOW), "--stride", str(STRIDE), "--json",
+                                   *(nowhere if engine == "native" else []))
+            results[engine] = json.loads(done.stdout)
+        one, other = results["native"], results["runtime"]
+        self.assertEqual(one["rows"], other["rows"])
+        self.assertEqual([s["total"] for s in one["slices"]], [s["total"] for s in other["slices"]])
+        self.assertNotEqual(one["calibration"], other["calibration"], "both were run by the same engine")
+        # Some neighbors are others: their distances differ little.
+        for name, delta in (("base", 0.01), ("resmem", 0.1)):
+            self.assertAlmostEqual(one["calibration"][name]["nll"], other["calibration"][name]["nll"], delta=delta)
+        for a, b in zip(one["methods"], other["methods"]):
+            self.assertAlmostEqual(a["accuracy"]["correct"], b["accuracy"]["correct"], delta=0.03 * one["rows"])
+        ask = ["native.resmem", "--model", "run/last.onnx", "--tokenizer", "t.model", *nowhere, "--text", "the memory"]
+        self.assertIn('after "the memory"', self.run_resmem("lm", "explain", *ask).stdout)
+        self.assertRegex(self.run_resmem("lm", "generate", *ask, "--count", "3").stdout, r"ResMem +the memory")
+
+    def test_a_model_of_others_is_refused_by_the_native_engine(self):
+        refused = self.run_resmem(*self.memorize, "--engine", "native", "-o", "x.resmem", check=False)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("only ONNX Runtime can run it", refused.stderr)
+
 
 if __name__ == "__main__":
     RESMEM = sys.argv[1]

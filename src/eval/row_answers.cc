@@ -1,0 +1,48 @@
+#include "eval/row_answers.h"
+
+#include <algorithm>
+
+#include "kernels/vector_math.h"
+
+namespace resmem {
+
+RowAnswers::RowAnswers(const ResidualMemory& memory, const Parameters& parameters)
+    : memory_(memory), parameters_(parameters), classes_(memory.description().outputs) {
+  for (auto* values : {&probabilities_, &tempered_, &scores_, &labels_, &residuals_, &scratch_}) {
+    values->resize(static_cast<size_t>(classes_));
+  }
+}
+
+void RowAnswers::Load(std::span<const float> logits, std::span<const int64_t> rows,
+                      std::span<const float> distances) {
+  WeighNeighbors(rows, distances, parameters_.k, parameters_.sigma, &neighbors_);
+  Softmax(logits.data(), classes_, 1.0f, probabilities_.data());
+  if (parameters_.temperature != 1.0f) {
+    Softmax(logits.data(), classes_, parameters_.temperature, tempered_.data());
+  }
+  SumAnswers(memory_, neighbors_, labels_);
+  std::ranges::copy(tempered(), scores_.begin());
+  if (neighbors_.rows.empty()) return;
+  SumResiduals(memory_, neighbors_, parameters_.temperature, scratch_, residuals_);
+  AddScaled(neighbors_.scale, residuals_.data(), classes_, scores_.data());
+}
+
+int64_t RowAnswers::Base() const {
+  return ArgMax(tempered().data(), classes_);
+}
+
+int64_t RowAnswers::ResMem() const {
+  return ArgMax(scores_.data(), classes_);
+}
+
+int64_t RowAnswers::KnnLm(float lambda) const {
+  // Without neighbors there is nothing to mix in.
+  return ArgMaxOfMix(neighbors_.rows.empty() ? 0.0f : lambda, probabilities_.data(), labels_.data(),
+                     neighbors_.scale, classes_);
+}
+
+int64_t RowAnswers::Knn() const {
+  return ArgMaxOfMix(1.0f, probabilities_.data(), labels_.data(), neighbors_.scale, classes_);
+}
+
+}  // namespace resmem
