@@ -32,7 +32,7 @@
   ADD("Language models", "lm explain", MakeLmExplain)               \
   ADD("Language models", "lm generate", MakeLmGenerate)             \
   ADD("Understand it", "theory", MakeTheory)                        \
-  ADD("Understand it", "reproduce cifar100", MakeReproduce)         \
+  ADD("Understand it", "reproduce cifar100", MakeReproduceCifar100) \
   ADD("Other", "version", MakeVersion)                              \
   ADD("Other", "completion", MakeCompletion)
 

@@ -10,12 +10,10 @@
 
 namespace resmem::cli::reproduce {
 
-class Workspace;
 class StepRecords;
 
-// What a step may see while it runs.
+// What a step may see of the others while it runs.
 struct StepContext {
-  Workspace& workspace;
   const StepRecords& records;
   std::string base;  // the one of Step::first_of that is taken; empty where there is none
 
@@ -32,7 +30,7 @@ struct Step {
   std::vector<std::string> first_of;  // the first of these that is finished; one must be
   std::vector<std::string> uses;      // taken into account where they are finished
   Json settings = Json::object();     // what the result depends on besides
-  std::function<Result<Json>(StepContext&)> run;
+  std::function<Result<Json>(const StepContext&)> run;
 };
 
 }  // namespace resmem::cli::reproduce

@@ -59,6 +59,12 @@ std::string PointsWithInterval(const Json& gain) {
          SignedPoints(NumberAt(gain, "high")) + ")";
 }
 
+std::string Verdict(double known, const Interval& ours) {
+  if (!std::isfinite(ours.low) || !std::isfinite(ours.high)) return kNothing;
+  if (known < ours.low) return "above";
+  return known > ours.high ? "below" : "match";
+}
+
 MarkdownTable::MarkdownTable(const std::vector<std::string>& titles, size_t words) {
   text_ = Line(titles) + "|";
   for (size_t i = 0; i < titles.size(); ++i) {

@@ -16,6 +16,8 @@ std::string ParametersText(const Json& parameters);  // "k 53, σ 0.7, T 1.4"
 // Of an object with value, low and high: "59.66 % (58.69 to 60.62)", "+3.20 (2.61 to 3.79)".
 std::string ShareWithInterval(const Json& accuracy);
 std::string PointsWithInterval(const Json& gain);
+// "above", "below" or "match": where we are against a figure that is known from elsewhere.
+std::string Verdict(double known, const Interval& ours);
 
 class MarkdownTable {
  public:

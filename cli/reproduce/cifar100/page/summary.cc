@@ -1,0 +1,162 @@
+#include <cmath>
+
+#include "console/format.h"
+#include "reproduce/cifar100/page/paper_figures.h"
+#include "reproduce/cifar100/page/sections.h"
+#include "reproduce/cifar100/training_run.h"
+
+namespace resmem::cli::reproduce::cifar100 {
+namespace {
+
+// Two means of several seeds: apart where their difference is beyond twice its standard error.
+std::string VerdictOfMeans(double known, double known_deviation, int known_count,
+                           const Spread& ours) {
+  if (ours.count < 2) return "–";
+  const double error = std::sqrt(known_deviation * known_deviation / known_count +
+                                 ours.deviation * ours.deviation / static_cast<double>(ours.count));
+  return Verdict(known, {ours.mean - 2 * error, ours.mean + 2 * error});
+}
+
+std::string SpreadText(const Spread& spread) {
+  if (spread.count == 0) return "not run yet";
+  if (spread.count == 1) return ShareText(spread.mean) + " (1 seed)";
+  return ShareText(spread.mean) + " ± " + Fixed(100 * spread.deviation, 2) + " (" +
+         Counted(spread.count, "seed") + ")";
+}
+
+void AddPaperLines(const Page& page, MarkdownTable* table) {
+  const Json& run = page.result("paper-resnet8-seed1");
+  if (run.is_null()) {
+    table->AddRow({"ResNet-8, the paper's recipe",
+                   ShareText(paper::kBase) + " → " + ShareText(paper::kResMem), "not run yet", "–",
+                   ""});
+    return;
+  }
+  const auto line = [&](const std::string& name, double known, const char* field,
+                        const std::string& why) {
+    const Json& ours = At(run, field);
+    table->AddRow({name, ShareText(known), ShareWithInterval(ours),
+                   Verdict(known, IntervalAt(ours, "")), why});
+  };
+  line("ResNet-8, full recipe: base", paper::kBase, "test/base", "");
+  line("k-NN only, k 53, σ 0.7", paper::kKnn, "test/knn", "");
+  line("ResMem, k 53, σ 0.7, T 1.4", paper::kResMem, "test/resmem", "");
+  const Json& gain = At(run, "test/gain");
+  const std::string verdict = Verdict(paper::kGain, IntervalAt(gain, ""));
+  table->AddRow({"gain", PointsText(paper::kGain), PointsWithInterval(gain), verdict,
+                 verdict == "below" ? ReasonForSmallGain(page, run) : ""});
+  const int64_t total = CountAt(run, "test/base/total");
+  const auto share = [&](const std::string& name, double known, const char* field) {
+    const Json ours = ToJson(MakeAccuracy(CountAt(run, field), total));
+    table->AddRow({name, ShareText(known), ShareWithInterval(ours),
+                   Verdict(known, IntervalAt(ours, "")), ""});
+  };
+  share("TPR: wrong → right", paper::kTpr, "test/gain/fixed");
+  share("FPR: right → wrong", paper::kFpr, "test/gain/harmed");
+  table->AddRow({"ResMem on its training pictures", "about 100 %",
+                 ShareText(NumberAt(run, "train/resmem/value")),
+                 NumberAt(run, "train/resmem/value") > 0.995 ? "match" : "below",
+                 "base there: " + ShareText(NumberAt(run, "train/base/value"))});
+  const Json& tuned = page.result("paper-tuned");
+  if (tuned.is_null()) return;
+  table->AddRow({"gain at tuned values (a')", "–",
+                 PointsWithInterval(At(tuned, "carried_over_scaled/gain")), "–",
+                 ParametersText(At(tuned, "carried_over_scaled/parameters"))});
+}
+
+void AddSeedLines(const Page& page, MarkdownTable* table) {
+  std::vector<double> base, resmem, gain;
+  for (const std::string& name : RunsNamed("short-resnet8-")) {
+    const Json& run = page.result(name);
+    if (run.is_null()) continue;
+    base.push_back(NumberAt(run, "test/base/value"));
+    resmem.push_back(NumberAt(run, "tuned/gain/test/resmem/value"));
+    gain.push_back(NumberAt(run, "tuned/gain/test/gain/value"));
+  }
+  const Spread of_base = SpreadOf(base), of_resmem = SpreadOf(resmem), of_gain = SpreadOf(gain);
+  table->AddRow(
+      {"ResNet-8 over seeds, short preset: base",
+       ShareText(paper::kSeedsBase) + " ± " + Fixed(100 * paper::kSeedsBaseDeviation, 2) +
+           " (5 seeds)",
+       SpreadText(of_base),
+       VerdictOfMeans(paper::kSeedsBase, paper::kSeedsBaseDeviation, paper::kSeeds, of_base),
+       "another recipe, and 10 % of the pictures held out"});
+  table->AddRow(
+      {"the same: ResMem, tuned on held-out pictures",
+       ShareText(paper::kSeedsResMem) + " ± " + Fixed(100 * paper::kSeedsResMemDeviation, 2) +
+           " (5 seeds)",
+       SpreadText(of_resmem),
+       VerdictOfMeans(paper::kSeedsResMem, paper::kSeedsResMemDeviation, paper::kSeeds, of_resmem),
+       of_gain.count == 0 ? "" : "mean gain " + PointsText(of_gain.mean)});
+}
+
+void AddOtherLines(const Page& page, MarkdownTable* table) {
+  const Json& coarse = At(page.result("coarse"), "at/paper/coarse");
+  if (!coarse.is_null()) {
+    Json difference = At(coarse, "interval");
+    difference["value"] = NumberAt(coarse, "difference");
+    table->AddRow({"mended errors are within the superclass more often than others", "examples",
+                   PointsWithInterval(difference),
+                   NumberAt(difference, "low") > 0    ? "holds"
+                   : NumberAt(difference, "high") < 0 ? "does not hold"
+                                                      : "not shown",
+                   ""});
+  }
+  const Json& latency = page.result("latency");
+  if (latency.is_null()) return;
+  const auto time = [&](const std::string& name, double known, const char* field) {
+    const double ours = NumberAt(latency, field);
+    table->AddRow({name, Fixed(known, 1) + " ms", NumberText(ours, 3) + " ms",
+                   ours < known ? Fixed(known / ours, 0) + " times faster"
+                                : Fixed(ours / known, 1) + " times slower",
+                   "another machine"});
+  };
+  time("one picture through ResNet-8, one thread", paper::kResNet8Milliseconds,
+       "network/median_ms");
+  time("k-NN step for one picture, one thread", paper::kKnnMilliseconds, "knn_step/median_ms");
+}
+
+}  // namespace
+
+std::string ReasonForSmallGain(const Page& page, const Json& run) {
+  std::string reason;
+  const auto say = [&](const std::string& words) {
+    reason += (reason.empty() ? "" : "; ") + words;
+  };
+  const Json& diagnosis = page.result("diagnosis");
+  if (TextAt(diagnosis, "run") == TextAt(run, "run")) {
+    double best = -1;
+    for (const auto& [name, hindsight] : At(diagnosis, "hindsight").items()) {
+      best = std::max(best, NumberAt(hindsight, "gain/value"));
+    }
+    if (best >= 0) {
+      say("the best of all k, σ, T in hindsight is " + PointsText(best) +
+          (best < paper::kGain ? ", so it is not tuning" : ", so tuning is part of it"));
+    }
+  }
+  const Json& memories = At(diagnosis, "memories");
+  const double seen = NumberAt(memories, "seen/gain/value");
+  const double unseen = NumberAt(memories, "unseen/gain/value");
+  if (unseen > seen) {
+    say("a memory of pictures the base has not seen gains " + PointsText(unseen) +
+        " where one of "
+        "seen pictures gains " +
+        PointsText(seen) + ": the base has learned part of its residuals away");
+  }
+  say("base on its training pictures " + ShareText(NumberAt(run, "train/base/value")));
+  return reason;
+}
+
+void AddSummary(Page* page) {
+  page->Heading("Summary");
+  MarkdownTable table({"figure", "the paper", "here", "verdict", "why, where the data tell"}, 2);
+  AddPaperLines(*page, &table);
+  AddSeedLines(*page, &table);
+  AddOtherLines(*page, &table);
+  page->Add(table);
+  page->Paragraph(
+      "Match: the paper's figure lies within our 95 % interval; of means over seeds, "
+      "within two standard errors of the difference.");
+}
+
+}  // namespace resmem::cli::reproduce::cifar100
