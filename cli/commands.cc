@@ -28,11 +28,14 @@
   ADD("Language models", "lm tokens", MakeLmTokens)                 \
   ADD("Language models", "lm train", MakeLmTrain)                   \
   ADD("Language models", "lm memorize", MakeLmMemorize)             \
+  ADD("Language models", "lm tune", MakeLmTune)                     \
   ADD("Language models", "lm eval", MakeLmEval)                     \
+  ADD("Language models", "lm examples", MakeLmExamples)             \
   ADD("Language models", "lm explain", MakeLmExplain)               \
   ADD("Language models", "lm generate", MakeLmGenerate)             \
   ADD("Understand it", "theory", MakeTheory)                        \
   ADD("Understand it", "reproduce cifar100", MakeReproduceCifar100) \
+  ADD("Understand it", "reproduce lm", MakeReproduceLm)             \
   ADD("Other", "version", MakeVersion)                              \
   ADD("Other", "completion", MakeCompletion)
 

@@ -7,6 +7,7 @@
 #include "inputs/memory_options.h"
 #include "inputs/model_options.h"
 #include "inputs/parameter_options.h"
+#include "inputs/tune_options.h"
 #include "outputs/document_output.h"
 #include "outputs/evaluation_text.h"
 #include "resmem/tuner.h"
@@ -38,26 +39,11 @@ void TuneCommand::Declare(CommandLine& line) {
              "written into the memory.");
   DeclareMemory(line, &memory_path_);
   data_.Declare(line, DatasetUse::kTune);
-  line.Group("Choice");
-  line.Choice<Objective, Objective>(
-      "--objective", &options_.objective,
-      {{"gain", Objective::kGain}, {"tpr-under-fpr", Objective::kTprUnderFpr}},
-      "largest gain, or most rows fixed while the share harmed stays below --fpr-limit");
-  line.Value("--fpr-limit", &options_.fpr_limit, "X",
-             "tpr-under-fpr: share of rows that may be harmed, 0 to 1");
-  line.Value("--folds", &options_.folds, "N",
-             "also estimate the gain honestly: each of N parts by the others' choice")
-      .Default("off");
+  DeclareTuning(line, &options_);
+  line.Group("Rows");
   line.Flag("--leave-one-out", &options_.leave_one_out,
             "tune on the memory's own rows, each without itself; no input is needed where the "
             "memory keeps logits");
-  line.Value("--seed", &options_.seed, "N", "of the folds");
-  line.Group("Grid (values 10,20,50 or a range low:high:count)");
-  line.Value("--grid-k", &options_.grid.k, "LIST", "neighbors").Default("20 values");
-  line.Value("--grid-sigma", &options_.grid.sigma, "LIST", "bandwidths")
-      .Default("20 values around the distances found");
-  line.Value("--grid-temperature", &options_.grid.temperature, "LIST", "temperatures")
-      .Default("20 values; a frozen memory's own");
   model_.Declare(line, /*check=*/true);
   output_.Declare(line);
   line.Flag("--dry-run", &dry_run_, "leave the memory as it is");

@@ -13,12 +13,12 @@ namespace {
 constexpr int kShown = 5;
 constexpr int64_t kContextTokens = 12;
 
+}  // namespace
+
 std::string PieceText(const Tokenizer& tokenizer, int64_t id) {
   if (id < tokenizer.size()) return Printable(tokenizer.piece(static_cast<int32_t>(id)));
   return "#" + std::to_string(id);
 }
-
-}  // namespace
 
 std::string BestTokens(const Tokenizer& tokenizer, std::span<const float> scores, int count) {
   std::vector<int64_t> order(scores.size());

@@ -10,7 +10,10 @@
 
 namespace resmem::cli {
 
-// "the 41.2 %, a 9.9 %, ...": the `count` best, as pieces; ids that the tokenizer lacks by number.
+// As a piece; an id that the tokenizer lacks by number.
+std::string PieceText(const Tokenizer& tokenizer, int64_t id);
+
+// "the 41.2 %, a 9.9 %, ...": the `count` best.
 std::string BestTokens(const Tokenizer& tokenizer, std::span<const float> scores, int count);
 
 // Base, ResMem, and the neighbors with their contexts and what each adds to ResMem's answer.

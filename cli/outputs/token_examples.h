@@ -1,0 +1,43 @@
+// Single tokens that a memory set right and others that it spoiled, chosen by a rule.
+#ifndef RESMEM_CLI_OUTPUTS_TOKEN_EXAMPLES_H_
+#define RESMEM_CLI_OUTPUTS_TOKEN_EXAMPLES_H_
+
+#include <string>
+#include <vector>
+
+#include "console/console.h"
+#include "inputs/token_options.h"
+#include "resmem/predictor.h"
+
+namespace resmem::cli {
+
+struct TokenExample {
+  struct Neighbor {
+    double distance = 0, weight = 0;
+    std::string context, next, title;
+  };
+  bool fixed = true;
+  std::string title, context;               // of the document; what stands before the token
+  std::string truth, base, resmem;          // the next token: true, and as each would have it
+  double base_score = 0, resmem_score = 0;  // of the true one
+  std::vector<Neighbor> neighbors;          // the nearest
+};
+
+struct TokenExampleOptions {
+  Parameters parameters;
+  int64_t count = 6;      // of each kind
+  int64_t neighbors = 3;  // shown; all of them count
+  int threads = 0;
+};
+
+// "of the tokens that ..., those whose ...": for people.
+std::string TokenExampleRule(const TokenExampleOptions& options);
+
+// First those that were set right, then those that were spoiled, each kind in the rule's order.
+Result<std::vector<TokenExample>> ChooseTokenExamples(
+    const Predictor& predictor, const TokenRows& rows, const Tokenizer& tokenizer,
+    const MemorizedText& memorized, const TokenExampleOptions& options, Console& console);
+
+}  // namespace resmem::cli
+
+#endif  // RESMEM_CLI_OUTPUTS_TOKEN_EXAMPLES_H_
