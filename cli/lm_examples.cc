@@ -52,7 +52,7 @@ class LmExamples : public Command {
     RESMEM_ASSIGN_OR_RETURN(const MemorizedText memorized,
                             MemorizedText::Open(memorized_path_, memory));
     RESMEM_ASSIGN_OR_RETURN(const TokenSet set, TokenSet::Open(tokens_path_));
-    RESMEM_ASSIGN_OR_RETURN(const OnnxModel model, model_.OpenFor(memory_path_, memory));
+    RESMEM_ASSIGN_OR_RETURN(const TokenModel model, model_.OpenFor(memory_path_, memory));
     RESMEM_ASSIGN_OR_RETURN(const TokenRows rows, TokenRows::Make(model, set, rows_));
     RESMEM_ASSIGN_OR_RETURN(options_.parameters, parameters_.Apply(memory.description().parameters,
                                                                    memory.description().task));

@@ -76,7 +76,7 @@ Result<ExitCode> LmTune::Run(Console& console) {
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                           ResidualMemory::Open(memory_path_, {.exact = exact_}));
   RESMEM_ASSIGN_OR_RETURN(const TokenSet set, TokenSet::Open(tokens_path_));
-  RESMEM_ASSIGN_OR_RETURN(const OnnxModel model, model_.OpenFor(memory_path_, memory));
+  RESMEM_ASSIGN_OR_RETURN(const TokenModel model, model_.OpenFor(memory_path_, memory));
   RESMEM_ASSIGN_OR_RETURN(const TokenRows rows, TokenRows::Make(model, set, rows_));
   options_.threads = model_.threads();
   options_.progress = console.progress();

@@ -1,7 +1,6 @@
 // Every method on tokens, from neighbors that were found before, counted by document.
 //
-// The answers are those of Evaluate(), made for vocabularies: the base's softmax is taken once a
-// token, and what neighbors name is touched, not all classes for each method.
+// The answers are those of Evaluate(), which finds neighbors by itself.
 #ifndef RESMEM_TOKEN_EVALUATION_H_
 #define RESMEM_TOKEN_EVALUATION_H_
 

@@ -45,4 +45,10 @@ int64_t RowAnswers::Knn() const {
   return ArgMaxOfMix(1.0f, probabilities_.data(), labels_.data(), neighbors_.scale, classes_);
 }
 
+float RowAnswers::MixtureAt(float lambda, int32_t label) const {
+  const auto c = static_cast<size_t>(label);
+  if (neighbors_.rows.empty()) return probabilities_[c];
+  return (1.0f - lambda) * probabilities_[c] + lambda * (labels_[c] * neighbors_.scale);
+}
+
 }  // namespace resmem

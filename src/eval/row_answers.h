@@ -32,6 +32,8 @@ class RowAnswers {
   int64_t ResMem() const;
   int64_t KnnLm(float lambda) const;
   int64_t Knn() const;
+  // What kNN-LM gives a class; k-NN at lambda 1.
+  float MixtureAt(float lambda, int32_t label) const;
 
  private:
   std::span<const float> tempered() const {

@@ -1,12 +1,11 @@
 #include "resmem/token_evaluation.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
-#include "kernels/vector_math.h"
-#include "predict/correction.h"
+#include "eval/calibration.h"
+#include "eval/row_answers.h"
+#include "predict/input_checks.h"
 #include "support/guard.h"
 #include "support/parallel.h"
 #include "support/text.h"
@@ -14,113 +13,34 @@
 namespace resmem {
 namespace {
 
-constexpr float kFloor = 0x1p-23f;
-
 // One method on one row.
 struct Answer {
   bool right = false, floored = false;
   double nll = 0;
+
+  void SetProbability(float probability) { nll = NegativeLog(probability, &floored); }
 };
 
-void SetProbability(float probability, Answer* answer) {
-  answer->floored = probability < kFloor;
-  answer->nll = -std::log(static_cast<double>(std::max(probability, kFloor)));
+// `answers`: of base, then k-NN and the mixtures if wanted, then ResMem.
+Status JudgeToken(const MemoryDescription& description, const TokenJudgeOptions& options,
+                  int32_t label, RowAnswers* row, std::span<Answer> answers) {
+  answers.front().right = row->Base() == label;
+  answers.front().SetProbability(row->probabilities()[static_cast<size_t>(label)]);
+  if (options.baselines) {
+    answers[1].right = row->Knn() == label;
+    answers[1].SetProbability(row->MixtureAt(1.0f, label));
+    for (size_t i = 0; i < options.lambdas.size(); ++i) {
+      answers[i + 2].right = row->KnnLm(options.lambdas[i]) == label;
+      answers[i + 2].SetProbability(row->MixtureAt(options.lambdas[i], label));
+    }
+  }
+  answers.back().right = row->ResMem() == label;
+  if (!options.probabilities) return {};
+  RESMEM_RETURN_IF_ERROR(ToProbabilities(description.calibrator, description.calibrator_temperature,
+                                         row->resmem_scores()));
+  answers.back().SetProbability(row->resmem_scores()[static_cast<size_t>(label)]);
+  return {};
 }
-
-// Answers one row after the other; each thread has its own.
-class RowJudge {
- public:
-  RowJudge(const ResidualMemory& memory, const Parameters& parameters,
-           const TokenJudgeOptions& options)
-      : memory_(memory), parameters_(parameters), options_(options) {
-    const auto classes = static_cast<size_t>(memory.description().outputs);
-    for (std::vector<float>* buffer : {&base_, &sum_, &scratch_, &scores_}) {
-      buffer->resize(classes);
-    }
-    votes_.resize(classes);
-  }
-
-  Status Judge(std::span<const float> logits, int32_t label, std::span<const int64_t> rows,
-               std::span<const float> distances, std::span<Answer> answers) {
-    const auto classes = static_cast<int64_t>(base_.size());
-    Softmax(logits.data(), classes, 1.0f, base_.data());
-    if (std::isnan(base_[0])) {
-      return {ErrorCode::kBadData, "the language model's logits are not finite"};
-    }
-    const auto at = static_cast<size_t>(label);
-    answers.front().right = ArgMax(base_.data(), classes) == label;
-    SetProbability(base_[at], &answers.front());
-    WeighNeighbors(rows, distances, parameters_.k, parameters_.sigma, &weighted_);
-    if (options_.baselines) Vote(label, answers.subspan(1, options_.lambdas.size() + 1));
-    return ResMem(logits, label, &answers.back());
-  }
-
- private:
-  // k-NN and the mixtures: only the neighbors' labels have another score than the base.
-  void Vote(int32_t label, std::span<Answer> answers) {
-    const auto classes = static_cast<int64_t>(base_.size());
-    named_.clear();
-    for (size_t i = 0; i < weighted_.rows.size(); ++i) {
-      const auto voted = static_cast<size_t>(memory_.label(weighted_.rows[i]));
-      if (votes_[voted] == 0) named_.push_back(voted);
-      votes_[voted] += weighted_.weights[i];
-    }
-    std::sort(named_.begin(), named_.end());  // a weight may be 0: some twice
-    named_.erase(std::unique(named_.begin(), named_.end()), named_.end());
-    // The best of those that no neighbor names.
-    kept_.clear();
-    for (const size_t c : named_) {
-      kept_.push_back(base_[c]);
-      base_[c] = -std::numeric_limits<float>::infinity();
-    }
-    const auto other = static_cast<size_t>(ArgMax(base_.data(), classes));
-    for (size_t i = 0; i < named_.size(); ++i) base_[named_[i]] = kept_[i];
-    const bool none_left = named_.size() == base_.size();
-    const auto at = static_cast<size_t>(label);
-    for (size_t i = 0; i < answers.size(); ++i) {
-      // Without neighbors there is nothing to mix in: the base alone, and k-NN knows nothing.
-      float lambda = i == 0 ? 1.0f : options_.lambdas[i - 1];
-      if (weighted_.rows.empty() && i > 0) lambda = 0;
-      const auto score = [&](size_t c) {
-        return (1.0f - lambda) * base_[c] + lambda * (votes_[c] * weighted_.scale);
-      };
-      size_t best = none_left ? named_.front() : other;
-      for (const size_t c : named_) {
-        const float mine = score(c), theirs = score(best);
-        if (mine > theirs || (mine == theirs && c < best)) best = c;
-      }
-      answers[i].right = best == at;
-      SetProbability(score(at), &answers[i]);
-    }
-    for (const size_t c : named_) votes_[c] = 0;
-  }
-
-  Status ResMem(std::span<const float> logits, int32_t label, Answer* answer) {
-    const auto classes = static_cast<int64_t>(base_.size());
-    const float temperature = parameters_.temperature;
-    if (temperature != 1.0f) Softmax(logits.data(), classes, temperature, base_.data());
-    SumResiduals(memory_, weighted_, temperature, scratch_, sum_);
-    answer->right = ArgMaxOfSum(base_.data(), sum_.data(), weighted_.scale, classes) == label;
-    if (!options_.probabilities) return {};
-    for (size_t c = 0; c < scores_.size(); ++c) {
-      scores_[c] = base_[c] + sum_[c] * weighted_.scale;
-    }
-    const MemoryDescription& description = memory_.description();
-    RESMEM_RETURN_IF_ERROR(
-        ToProbabilities(description.calibrator, description.calibrator_temperature, scores_));
-    SetProbability(scores_[static_cast<size_t>(label)], answer);
-    return {};
-  }
-
-  const ResidualMemory& memory_;
-  const Parameters parameters_;
-  const TokenJudgeOptions& options_;
-  WeightedNeighbors weighted_;
-  std::vector<float> base_, sum_, scratch_, scores_;
-  std::vector<float> votes_;  // zeros between calls
-  std::vector<size_t> named_;
-  std::vector<float> kept_;
-};
 
 }  // namespace
 
@@ -128,7 +48,7 @@ struct TokenJudge::State {
   const ResidualMemory& memory;
   TokenJudgeOptions options;
   int threads = 1;
-  std::vector<RowJudge> judges = {};
+  std::vector<RowAnswers> scratch = {};
   TokenEvaluation evaluation = {};  // nll is a sum until Finish()
   std::string document = {};        // the last one
   std::vector<Answer> answers = {};
@@ -195,12 +115,7 @@ Result<TokenJudge> TokenJudge::Make(const Predictor& predictor, const Parameters
   if (description.task != Task::kClassification) {
     return Status(ErrorCode::kInvalidArgument, "the memory is not one of tokens");
   }
-  if (description.form != ResidualForm::kLogits &&
-      parameters.temperature != description.parameters.temperature) {
-    return Status(ErrorCode::kInvalidArgument,
-                  Text("the temperature is ", parameters.temperature,
-                       ", but this memory is frozen at ", description.parameters.temperature));
-  }
+  RESMEM_RETURN_IF_ERROR(CheckFrozenTemperature(description, parameters.temperature));
   for (const float lambda : options.lambdas) {
     if (lambda >= 0 && lambda <= 1) continue;
     return Status(ErrorCode::kInvalidArgument,
@@ -218,8 +133,8 @@ Result<TokenJudge> TokenJudge::Make(const Predictor& predictor, const Parameters
     }
   }
   methods.push_back({.method = Method::kResMem});
-  state->judges = std::vector<RowJudge>(static_cast<size_t>(state->threads),
-                                        RowJudge(memory, parameters, state->options));
+  state->scratch =
+      std::vector<RowAnswers>(static_cast<size_t>(state->threads), RowAnswers(memory, parameters));
   return TokenJudge(std::move(state));
 } catch (...) {
   return CaughtException("judge tokens");
@@ -236,9 +151,12 @@ Status TokenJudge::Add(const Rows& rows, const Neighbors& neighbors) try {
     Status& failure = failures[static_cast<size_t>(begin / kPiece)];
     for (int64_t q = begin; q < end && failure.ok(); ++q) {
       const auto i = static_cast<size_t>(q);
-      failure = state_->judges[static_cast<size_t>(worker)].Judge(
-          rows.logits.row_span(q), rows.labels[i], neighbors.rows_of(q), neighbors.distances_of(q),
-          std::span(state_->answers).subspan(i * methods, methods));
+      RowAnswers& row = state_->scratch[static_cast<size_t>(worker)];
+      failure = CheckLogits(rows.logits.row_span(q), q);
+      if (!failure.ok()) break;
+      row.Load(rows.logits.row_span(q), neighbors.rows_of(q), neighbors.distances_of(q));
+      failure = JudgeToken(state_->memory.description(), state_->options, rows.labels[i], &row,
+                           std::span(state_->answers).subspan(i * methods, methods));
     }
   });
   for (const Status& failure : failures) RESMEM_RETURN_IF_ERROR(failure);

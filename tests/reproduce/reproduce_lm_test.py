@@ -157,6 +157,7 @@ class ReproduceLmTest(unittest.TestCase):
         made = json.loads((self.folder / "other/steps/train.json").read_text())["result"]
         self.assertFalse(made["made_here"])
         self.assertEqual(made["steps_done"], made["steps"])
+        self.assertEqual(made["learned"]["common_documents"], 40)
         page = (self.folder / "other/docs/results/lm.md").read_text()
         self.assertIn("The run was there before", page)
         self.assertIn("Not run yet: step `sizes`", page)

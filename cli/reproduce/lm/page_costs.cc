@@ -18,7 +18,16 @@ std::string Cell(const std::string& text) {
 }
 
 std::string PerSecond(double count, double seconds) {
-  return seconds > 0 ? Count(std::llround(count / seconds)) + " tokens/s" : "–";
+  return seconds > 0 && !std::isnan(count) ? Count(std::llround(count / seconds)) + " tokens/s"
+                                           : "–";
+}
+
+// Does the memory hold what the model learned from, as the paper's does?
+std::string LearnedText(const Json& train, int64_t memorized) {
+  const int64_t common = CountAt(train, "learned/common_documents");
+  if (common < 0) return "what the model learned from is not known.";
+  if (memorized <= common) return "the model has learned from all of them.";
+  return "**the model has learned from the first " + Count(common) + " of these documents only**.";
 }
 
 }  // namespace
@@ -96,8 +105,9 @@ void AddCosts(const Workspace& workspace, Page* page) {
                   PerSecond(NumberAt(made, "tokens"), NumberAt(made, "seconds"))});
   }
   if (const Json& train = page->result("train"); !train.is_null()) {
-    const double learned = NumberAt(sets, "train/tokens") * NumberAt(train, "passes");
-    table.AddRow({"training", Count(std::llround(learned)), Bytes(CountAt(train, "model_bytes")),
+    const double learned = NumberAt(train, "learned/tokens") * NumberAt(train, "passes");
+    table.AddRow({"training", std::isnan(learned) ? "–" : Count(std::llround(learned)),
+                  Bytes(CountAt(train, "model_bytes")),
                   Duration(NumberAt(train, "training_seconds")),
                   PerSecond(learned, NumberAt(train, "training_seconds"))});
   }
@@ -137,9 +147,9 @@ void AddCosts(const Workspace& workspace, Page* page) {
       Count(CountAt(memory, "dim")) + " values and the " + Count(CountAt(memory, "top")) +
       " largest residuals; " + ShareText(NumberAt(memory, "dropped_mass")) +
       " of the residuals' mass was dropped. It holds " + Count(CountAt(memory, "documents")) +
-      " of " + Count(CountAt(memory, "of_documents")) + " documents, " +
-      Count(CountAt(memory, "rows")) + " of " + Count(CountAt(memory, "of_rows")) +
-      " tokens that the model learned from.");
+      " of " + Count(CountAt(memory, "of_documents")) + " documents of the training text, " +
+      Count(CountAt(memory, "rows")) + " of " + Count(CountAt(memory, "of_rows")) + " tokens; " +
+      LearnedText(page->result("train"), CountAt(memory, "documents")));
 }
 
 void AddExamples(Page* page) {

@@ -110,8 +110,8 @@ void AddSummary(const Workspace& workspace, Page* page) {
       "its memory holds 1,639 million tokens, " +
       NumberText(paper::kMemoryTokens / NumberAt(memory, "rows"), 0) +
       " times as many as ours. Our base of " + Count(CountAt(train, "parameters")) +
-      " parameters has seen " + Count(CountAt(page->result("tokens"), "sets/train/tokens")) +
-      " tokens " + Counted(CountAt(train, "passes"), "time") + " and the memory holds " +
+      " parameters has seen " + Count(CountAt(train, "learned/tokens")) + " tokens " +
+      Counted(CountAt(train, "passes"), "time") + " and the memory holds " +
       Count(CountAt(memory, "rows")) +
       " tokens of that same text. So the base is far weaker (which leaves more to mend), its keys "
       "are worse and neighbors are further away (which leaves less to mend with). The two texts "

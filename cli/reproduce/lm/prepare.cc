@@ -1,4 +1,5 @@
 // Steps that make what the others measure: tokens, the language model, its memory and the index.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -46,6 +47,38 @@ Json ReadLog(const std::string& path) {
     if (json.is_object()) log.push_back(std::move(json));
   }
   return log;
+}
+
+// How many documents, from the first, two sets have in common.
+int64_t CommonDocuments(const TokenSet& a, const TokenSet& b) {
+  int64_t common = 0;
+  std::vector<int32_t> left, right;
+  for (; common < std::min(a.documents(), b.documents()); ++common) {
+    const TokenRange first = a.document(common), second = b.document(common);
+    if (first.size() != second.size()) break;
+    left.resize(static_cast<size_t>(first.size()));
+    right.resize(left.size());
+    a.Read(first.begin, left);
+    b.Read(second.begin, right);
+    if (left != right) break;
+  }
+  return common;
+}
+
+// What a run learned from, which may be another part of the text than ours.  Its token set is where
+// the recipe says, or beside the run's folder; null where it is not there.
+Result<Json> Learned(const Workspace& workspace, const LmRecipe& recipe) {
+  for (const fs::path& path : {fs::path(recipe.tokens), fs::path(workspace.run()) / ".." /
+                                                            fs::path(recipe.tokens).filename()}) {
+    if (!fs::exists(path)) continue;
+    RESMEM_ASSIGN_OR_RETURN(const TokenSet learned, TokenSet::Open(path));
+    RESMEM_ASSIGN_OR_RETURN(const TokenSet ours, TokenSet::Open(workspace.tokens("train")));
+    return Json{{"tokens", learned.size()},
+                {"documents", learned.documents()},
+                {"fingerprint", learned.fingerprint()},
+                {"common_documents", CommonDocuments(learned, ours)}};
+  }
+  return Json();
 }
 
 Status Train(const Workspace& workspace) {
@@ -117,6 +150,7 @@ Result<Json> TrainModel(const Context& context) {
   RESMEM_ASSIGN_OR_RETURN(const ModelManifest manifest, ReadModelManifest(workspace.model()));
   RESMEM_ASSIGN_OR_RETURN(const LanguageModelShape shape,
                           ParseLanguageModel(recipe.network, manifest.classes));
+  RESMEM_ASSIGN_OR_RETURN(Json learned, Learned(workspace, recipe));
   Json log = ReadLog(workspace.run() + "/log.jsonl");
   const Json last = log.empty() ? Json::object() : log.back();
   return Json{{"made_here", workspace.trains()},
@@ -129,6 +163,7 @@ Result<Json> TrainModel(const Context& context) {
               {"peak_rate", recipe.peak_rate},
               {"dropout", recipe.dropout},
               {"seed", recipe.seed},
+              {"learned", std::move(learned)},
               {"steps", CountAt(last, "steps")},
               {"steps_done", CountAt(last, "step")},
               {"training_seconds", NumberAt(last, "seconds")},
@@ -170,6 +205,7 @@ Result<Json> Memorize(const Context& context) {
               {"documents", rows->rows().documents()},
               {"of_documents", rows->set().documents()},
               {"of_rows", RowsOfDocuments(rows->set(), rows->set().documents())},
+              {"engine", TokenEngineName(rows->rows().model().engine())},
               {"dim", memory.description().dim},
               {"key_type", KeyTypeName(memory.description().key_type)},
               {"top", memory.description().top},

@@ -123,7 +123,7 @@ int64_t DocumentsHolding(const TokenSet& set, int64_t rows) {
 
 Result<std::unique_ptr<ModelRows>> ModelRows::Open(const Workspace& workspace,
                                                    const std::string& name, int64_t rows) {
-  RESMEM_ASSIGN_OR_RETURN(OnnxModel model, workspace.OpenModel());
+  RESMEM_ASSIGN_OR_RETURN(TokenModel model, workspace.OpenModel());
   RESMEM_ASSIGN_OR_RETURN(TokenSet set, TokenSet::Open(workspace.tokens(name)));
   std::unique_ptr<ModelRows> opened(new ModelRows(std::move(model), std::move(set)));
   TokenRowsOptions options;

@@ -67,7 +67,9 @@ class Workspace {
   // Of the run that is made here.
   LmRecipe Recipe() const;
 
-  Result<OnnxModel> OpenModel() const { return OnnxModel::Open(model(), options_.runtime); }
+  Result<TokenModel> OpenModel() const {
+    return TokenModel::Open(model(), TokenEngine::kAuto, options_.runtime);
+  }
   // Files are not verified: the steps that make them do.
   Result<ResidualMemory> OpenMemory(bool exact = false) const;
 
@@ -95,8 +97,8 @@ class ModelRows {
   const TokenSet& set() const { return set_; }
 
  private:
-  ModelRows(OnnxModel model, TokenSet set) : model_(std::move(model)), set_(std::move(set)) {}
-  OnnxModel model_;
+  ModelRows(TokenModel model, TokenSet set) : model_(std::move(model)), set_(std::move(set)) {}
+  TokenModel model_;
   TokenSet set_;
   std::optional<TokenRows> rows_;
 };
