@@ -60,15 +60,16 @@ void LmTrain::Declare(CommandLine& line) {
   line.Value("--threads", &recipe_.threads, "N",
              "0: as many as the machine has; the result does not depend on it");
   line.Group("Recipe");
-  line.Value("--preset", &preset_, "WORD",
-             "lm-short: AdamW and a cosine, for one pass on a CPU; lm-paper: the paper's rate, "
-             "batch and dropout with Adafactor; the options below change single values");
+  line.Value(
+      "--preset", &preset_, "WORD",
+      "lm-short: small steps and a cosine, for one pass on a CPU; lm-paper: the paper's rate, "
+      "batch and dropout; both with Adafactor; the options below change single values");
   line.Value("--passes", &recipe_.passes, "N", "over the tokens");
   line.Value("--batch", &batch_, "N", "windows a step").Default("the preset's");
   line.Choice("--optimizer", &optimizer_,
               std::vector<std::pair<std::string, LmOptimizer>>{
                   {"adamw", LmOptimizer::kAdamW}, {"adafactor", LmOptimizer::kAdafactor}},
-              "how a gradient changes the parameters")
+              "how a gradient changes the parameters; adamw wants a tenth of adafactor's rate")
       .Default("the preset's");
   line.Choice("--schedule", &schedule_,
               std::vector<std::pair<std::string, LmSchedule>>{

@@ -58,12 +58,12 @@ struct LmRecipe {
   std::string preset = "lm-short";  // where the values below came from
   int64_t passes = 1;               // over the tokens
   int64_t batch = 16;               // windows a step
-  LmOptimizer optimizer = LmOptimizer::kAdamW;
+  LmOptimizer optimizer = LmOptimizer::kAdafactor;
   LmSchedule schedule = LmSchedule::kCosine;
-  double peak_rate = 3e-3;
+  double peak_rate = 0.03;
   int64_t warmup_steps = 200;
   int64_t constant_steps = 0;
-  double weight_decay = 0.01;
+  double weight_decay = 0;   // of kAdamW
   double most_gradient = 1;  // a longer gradient is shortened to this; 0: never
   double dropout = 0;
   double embedding_deviation = 1;  // of the first embeddings; T5's

@@ -24,6 +24,7 @@ class OptimizerTest : public testing::Test {
 
 TEST_F(OptimizerTest, AdamWTakesTheStepsOfItsDefinition) {
   LmRecipe recipe;
+  recipe.optimizer = LmOptimizer::kAdamW;
   recipe.weight_decay = 0.1;
   const auto optimizer = MakeOptimizer(recipe, layout_, 2);
   std::vector<float> values = first_;

@@ -220,7 +220,7 @@ TEST_F(LmTrainerTest, AHostileRecipeIsRefused) {
   EXPECT_EQ(with("\"context\": 24", "\"context\": 999999999999"), ErrorCode::kInvalidArgument);
   EXPECT_EQ(with("t5-d32-l2-h1-f64", "t5-d65536-l1000-h99999-f65536"), ErrorCode::kInvalidArgument);
   EXPECT_EQ(with("t5-d32-l2-h1-f64", "t5-d65536-l1000-h64-f65536"), ErrorCode::kResourceExhausted);
-  EXPECT_EQ(with("adamw", "adam"), ErrorCode::kBadData);
+  EXPECT_EQ(with("adafactor", "adam"), ErrorCode::kBadData);
   EXPECT_EQ(with("resmem_lm_recipe\": 1", "resmem_lm_recipe\": 2"), ErrorCode::kTooNew);
   EXPECT_EQ(with("{", std::string(100000, '[')), ErrorCode::kBadData);
 }
