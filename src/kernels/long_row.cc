@@ -80,44 +80,43 @@ double SumOfSquares(const float* x, int64_t n) {
   return WideSum(x, n, [](auto, auto v) HWY_ATTR { return hn::Mul(v, v); });
 }
 
-// Values are dealt out to groups of kGroup, one a lane; a value of each of the `top` groups with
-// the largest is as large as the smallest of these.
+// Value i is in group i % kGroups.  Each of the `top` groups with the largest values has one that
+// is as large as the smallest of these.  Neighboring values, which in a vocabulary are often large
+// together, fall into different groups.
 float LowerBound(const float* x, int64_t n, int64_t top) {
-  constexpr int64_t kGroup = 64;
+  constexpr int64_t kGroups = 512;
+  if (top > kGroups || n < kGroups) return 0;
   const Floats d;
-  std::vector<float> largest;
-  largest.reserve(static_cast<size_t>(n / kGroup + kVirtualLanes));
-  for (int64_t i = 0; i + kGroup * Step() <= n; i += kGroup * Step()) {
-    auto most = hn::Zero(d);
-    for (int64_t j = 0; j < kGroup; ++j) {
-      most = hn::Max(most, hn::Abs(hn::LoadU(d, x + i + j * Step())));
+  HWY_ALIGN float largest[kGroups] = {};
+  for (int64_t first = 0; first + kGroups <= n; first += kGroups) {
+    for (int64_t group = 0; group < kGroups; group += Step()) {
+      const auto magnitude = hn::Abs(hn::LoadU(d, x + first + group));
+      hn::Store(hn::Max(hn::Load(d, largest + group), magnitude), d, largest + group);
     }
-    HWY_ALIGN float lanes[kVirtualLanes];
-    hn::Store(most, d, lanes);
-    largest.insert(largest.end(), lanes, lanes + Step());
   }
-  if (static_cast<int64_t>(largest.size()) < top) return 0;
-  std::nth_element(largest.begin(), largest.begin() + (top - 1), largest.end(), std::greater<>());
-  return largest[static_cast<size_t>(top - 1)];
+  std::nth_element(largest, largest + (top - 1), largest + kGroups, std::greater<>());
+  return largest[top - 1];
 }
 
-int64_t FindLargeMagnitudes(const float* x, int64_t n, int64_t top, int32_t* positions) {
+void FindLargeMagnitudes(const float* x, int64_t n, int64_t top, std::vector<int32_t>* positions) {
   const Floats d;
   const float bound = LowerBound(x, n, top);
   const auto smallest = hn::Set(d, bound);
-  int64_t found = 0, i = 0;
-  for (; i + Step() <= n; i += Step()) {
-    const auto large = hn::Ge(hn::Abs(hn::LoadU(d, x + i)), smallest);
-    if (HWY_LIKELY(hn::AllFalse(d, large))) continue;
-    for (int64_t j = i; j < i + Step(); ++j) {
-      positions[found] = static_cast<int32_t>(j);
-      found += std::abs(x[j]) >= bound ? 1 : 0;
+  positions->clear();
+  int64_t i = 0;
+  const auto add = [&](int64_t end) {
+    for (; i < end; ++i) {
+      if (std::abs(x[i]) >= bound) positions->push_back(static_cast<int32_t>(i));
+    }
+  };
+  while (i + Step() <= n) {
+    if (HWY_LIKELY(hn::AllFalse(d, hn::Ge(hn::Abs(hn::LoadU(d, x + i)), smallest)))) {
+      i += Step();
+    } else {
+      add(i + Step());
     }
   }
-  for (; i < n; ++i) {
-    if (std::abs(x[i]) >= bound) positions[found++] = static_cast<int32_t>(i);
-  }
-  return found;
+  add(n);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -141,8 +140,8 @@ double SumMagnitudes(const float* x, int64_t n, float bound) {
 double SumOfSquares(const float* x, int64_t n) {
   return RESMEM_DISPATCH(SumOfSquares)(x, n);
 }
-int64_t FindLargeMagnitudes(const float* x, int64_t n, int64_t top, int32_t* positions) {
-  return RESMEM_DISPATCH(FindLargeMagnitudes)(x, n, top, positions);
+void FindLargeMagnitudes(const float* x, int64_t n, int64_t top, std::vector<int32_t>* positions) {
+  RESMEM_DISPATCH(FindLargeMagnitudes)(x, n, top, positions);
 }
 
 }  // namespace resmem

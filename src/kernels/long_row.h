@@ -1,12 +1,13 @@
 // Passes over a row of many values, as one of a whole vocabulary is: checked, summed up in double
 // precision, its largest found.
 //
-// Sums are the same bits on every instruction set: they run over 16 virtual lanes that are combined
-// in one fixed order.  Arrays need no alignment.
+// Every function gives the same result on every instruction set; sums run over 16 virtual lanes
+// that are combined in one fixed order.  Arrays need no alignment.
 #ifndef RESMEM_KERNELS_LONG_ROW_H_
 #define RESMEM_KERNELS_LONG_ROW_H_
 
 #include <cstdint>
+#include <vector>
 
 namespace resmem {
 
@@ -18,11 +19,10 @@ double SumMagnitudes(const float* x, int64_t n, float bound);
 
 double SumOfSquares(const float* x, int64_t n);
 
-// Sets `positions` (room for n) to those of magnitudes that may be among the `top` largest,
-// ascending, and returns how many they are: all that are as large as one of the `top` largest are
-// there, and some more, which depend on the instruction set.  Usually few; in a row of equal
-// magnitudes all.  1 <= top <= n < 2^31, x is finite.
-int64_t FindLargeMagnitudes(const float* x, int64_t n, int64_t top, int32_t* positions);
+// Sets `positions`, ascending, to those whose magnitude may be one of the `top` largest: all that
+// are as large as one of these, and others.  Usually few; in a row of equal magnitudes all.
+// 1 <= top <= n < 2^31, x is finite.
+void FindLargeMagnitudes(const float* x, int64_t n, int64_t top, std::vector<int32_t>* positions);
 
 }  // namespace resmem
 

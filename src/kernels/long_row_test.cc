@@ -81,10 +81,8 @@ TEST(LongRow, TheLargestMagnitudesAreFoundWithAllThatEqualThem) {
         for (const float value : values) sorted.push_back(std::abs(value));
         std::sort(sorted.begin(), sorted.end(), std::greater<>());
         const float smallest = sorted[static_cast<size_t>(top - 1)];
-        std::vector<int32_t> positions(values.size());
-        const int64_t found = FindLargeMagnitudes(values.data(), n, top, positions.data());
-        ASSERT_LE(found, n);
-        positions.resize(static_cast<size_t>(found));
+        std::vector<int32_t> positions = {77};
+        FindLargeMagnitudes(values.data(), n, top, &positions);
         ASSERT_EQ(std::adjacent_find(positions.begin(), positions.end(), std::greater_equal<>()),
                   positions.end());
         for (int32_t i = 0; i < n; ++i) {
@@ -93,7 +91,7 @@ TEST(LongRow, TheLargestMagnitudesAreFoundWithAllThatEqualThem) {
         }
         // A long row is not handed back as it is.
         if (n == 5000 && top == 5) {
-          EXPECT_LT(found, 2000);
+          EXPECT_LT(positions.size(), 10u);
         }
       }
     }

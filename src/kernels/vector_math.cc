@@ -64,6 +64,13 @@ void Exp(const float* x, int64_t n, float* out) {
   Map(x, n, out, [](auto v) HWY_ATTR { return ExpOf(Floats(), v); });
 }
 
+float SumOfLanes(float* lanes) {
+  for (int64_t width = kVirtualLanes / 2; width > 0; width /= 2) {
+    for (int64_t lane = 0; lane < width; ++lane) lanes[lane] += lanes[lane + width];
+  }
+  return lanes[0];
+}
+
 float Sum(const float* x, int64_t n) {
   const Floats d;
   const int64_t step = static_cast<int64_t>(hn::Lanes(d));  // divides kVirtualLanes
@@ -75,10 +82,7 @@ float Sum(const float* x, int64_t n) {
     }
   }
   for (int64_t lane = 0; i < n; ++i, ++lane) lanes[lane] += x[i];
-  for (int64_t width = kVirtualLanes / 2; width > 0; width /= 2) {
-    for (int64_t lane = 0; lane < width; ++lane) lanes[lane] += lanes[lane + width];
-  }
-  return lanes[0];
+  return SumOfLanes(lanes);
 }
 
 // value(d, i): the values at i, i + 1, ... in a vector of the tag d.  The largest does not
@@ -143,19 +147,53 @@ struct ValueOfMixAt {
   }
 };
 
-void Softmax(const float* logits, int64_t n, float temperature, float* out) {
+// out[i] = exponential(in[i]); returns their Sum(), whose order it keeps.
+template <class Function>
+HWY_INLINE float MapAndSum(const float* in, int64_t n, float* out, const Function& exponential) {
+  const Floats d;
+  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t vectors = kVirtualLanes / step;
+  hn::Vec<Floats> sums[kVirtualLanes];
+  for (int64_t v = 0; v < vectors; ++v) sums[v] = hn::Zero(d);
+  int64_t i = 0;
+  for (; i + kVirtualLanes <= n; i += kVirtualLanes) {
+    for (int64_t v = 0; v < vectors; ++v) {
+      const auto value = exponential(hn::LoadU(d, in + i + v * step));
+      hn::StoreU(value, d, out + i + v * step);
+      sums[v] = hn::Add(sums[v], value);
+    }
+  }
+  HWY_ALIGN float lanes[kVirtualLanes];
+  for (int64_t v = 0; v < vectors; ++v) hn::Store(sums[v], d, lanes + v * step);
+  Map(in + i, n - i, out + i, exponential);
+  for (int64_t lane = 0; i < n; ++i, ++lane) lanes[lane] += out[i];
+  return SumOfLanes(lanes);
+}
+
+// out = e^((logits - the largest) / temperature) * (sign / their sum)
+HWY_INLINE void SignedSoftmax(const float* logits, int64_t n, float temperature, float sign,
+                              float* out) {
   const Floats d;
   const auto largest = hn::Set(d, Largest(n, ValueAt{logits}));
-  if (temperature == 1.0f) {
-    // A division by 1 changes nothing, and a division takes as long as half an exponential.
-    Map(logits, n, out, [=](auto v) HWY_ATTR { return ExpOf(Floats(), hn::Sub(v, largest)); });
-  } else {
-    const auto divisor = hn::Set(d, temperature);
-    Map(logits, n, out,
-        [=](auto v) HWY_ATTR { return ExpOf(Floats(), hn::Div(hn::Sub(v, largest), divisor)); });
-  }
-  const auto sum = hn::Set(d, Sum(out, n));
-  Map(out, n, out, [=](auto v) HWY_ATTR { return hn::Div(v, sum); });
+  const auto divisor = hn::Set(d, temperature);
+  // A division by 1 changes nothing, and a division takes as long as half an exponential.
+  const float sum =
+      temperature == 1.0f
+          ? MapAndSum(logits, n, out,
+                      [=](auto v) HWY_ATTR { return ExpOf(Floats(), hn::Sub(v, largest)); })
+          : MapAndSum(logits, n, out, [=](auto v) HWY_ATTR {
+              return ExpOf(Floats(), hn::Div(hn::Sub(v, largest), divisor));
+            });
+  const auto factor = hn::Set(d, sign / sum);
+  Map(out, n, out, [=](auto v) HWY_ATTR { return hn::Mul(v, factor); });
+}
+
+void Softmax(const float* logits, int64_t n, float temperature, float* out) {
+  SignedSoftmax(logits, n, temperature, 1.0f, out);
+}
+
+void NegativeSoftmax(const float* logits, int64_t n, float temperature, float* out) {
+  SignedSoftmax(logits, n, temperature, -1.0f, out);
 }
 
 void NeighborWeights(const float* distances, int64_t k, float sigma, float* weights) {
@@ -242,6 +280,7 @@ namespace resmem {
 
 HWY_EXPORT(Exp);
 HWY_EXPORT(Softmax);
+HWY_EXPORT(NegativeSoftmax);
 HWY_EXPORT(NeighborWeights);
 HWY_EXPORT(Sum);
 HWY_EXPORT(AddScaled);
@@ -255,6 +294,9 @@ void Exp(const float* x, int64_t n, float* out) {
 }
 void Softmax(const float* logits, int64_t n, float temperature, float* out) {
   RESMEM_DISPATCH(Softmax)(logits, n, temperature, out);
+}
+void NegativeSoftmax(const float* logits, int64_t n, float temperature, float* out) {
+  RESMEM_DISPATCH(NegativeSoftmax)(logits, n, temperature, out);
 }
 void NeighborWeights(const float* distances, int64_t k, float sigma, float* weights) {
   RESMEM_DISPATCH(NeighborWeights)(distances, k, sigma, weights);

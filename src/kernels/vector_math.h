@@ -17,6 +17,8 @@ void Exp(const float* x, int64_t n, float* out);
 
 // out = softmax(logits / temperature), n >= 1, temperature > 0.  `out` may be `logits`.
 void Softmax(const float* logits, int64_t n, float temperature, float* out);
+// The same with the other sign.
+void NegativeSoftmax(const float* logits, int64_t n, float temperature, float* out);
 
 // weights[i] = exp(-(distances[i] - distances[0]) / sigma), not normalised.  Distances are
 // ascending and may end in infinities, whose weights are 0; sigma > 0.

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <memory>
-#include <span>
 #include <vector>
 
 #include "kernels/long_row.h"
@@ -17,18 +15,16 @@ namespace resmem {
 void ClassificationResidual(const float* logits, int64_t classes, int32_t label, float temperature,
                             float* out) {
   RESMEM_DCHECK(label >= 0 && label < classes);
-  Softmax(logits, classes, temperature, out);
-  for (int64_t c = 0; c < classes; ++c) out[c] = -out[c];
+  NegativeSoftmax(logits, classes, temperature, out);
   out[label] += 1.0f;
 }
 
 double SelectTop(const float* residual, int64_t classes, int64_t top, uint32_t* kept_classes,
                  float* kept_values) {
   RESMEM_DCHECK(top >= 1 && top <= classes);
-  const auto positions = std::make_unique_for_overwrite<int32_t[]>(static_cast<size_t>(classes));
-  const std::span<const int32_t> found(
-      positions.get(),
-      static_cast<size_t>(FindLargeMagnitudes(residual, classes, top, positions.get())));
+  std::vector<int32_t> found;
+  found.reserve(static_cast<size_t>(2 * top));
+  FindLargeMagnitudes(residual, classes, top, &found);
   std::vector<float> magnitudes;
   magnitudes.reserve(found.size());
   for (const int32_t c : found) magnitudes.push_back(std::fabs(residual[c]));
