@@ -16,8 +16,8 @@ void TokenModelOptions::Declare(CommandLine& line) {
       {{"auto", TokenEngine::kAuto},
        {"native", TokenEngine::kNative},
        {"onnxruntime", TokenEngine::kOnnxRuntime}},
-      "what runs the model: native is resmem itself, for models of resmem lm train; onnxruntime "
-      "runs any; auto: as the memory was made, native for a new one where it can");
+      "what runs the model (native: resmem itself, models of resmem lm train; onnxruntime: any; "
+      "auto: as the memory was made, or for a new one native where it can)");
   DeclareRuntime(line, &runtime_);
   DeclareThreads(line, &runtime_.threads);
 }

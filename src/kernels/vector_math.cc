@@ -19,12 +19,15 @@ using Floats = hn::CappedTag<float, kVirtualLanes>;
 using OneFloat = hn::CappedTag<float, 1>;
 
 // x = m ln 2 + r with |r| <= ln 2 / 2; e^x = 2^m e^r.  e^r is the polynomial of Cephes' expf.
-template <class D, class V = hn::Vec<D>>
+// Where x <= 0 is known, the same bits in fewer steps.
+enum class Range { kAny, kNotPositive };
+template <Range range = Range::kAny, class D, class V = hn::Vec<D>>
 HWY_INLINE V ExpOf(D d, V x) {
   const hn::RebindToSigned<D> di;
   const V lowest = hn::Set(d, -87.33f), highest = hn::Set(d, 88.72283f);
   const V round = hn::Set(d, 0x1.8p23f);  // adding it leaves the nearest integer in the low bits
-  const V clamped = hn::Min(hn::Max(x, lowest), highest);
+  V clamped = hn::Max(x, lowest);
+  if (range == Range::kAny) clamped = hn::Min(clamped, highest);
   const V shifted = hn::Add(hn::Mul(clamped, hn::Set(d, 1.44269504088896341f)), round);
   const V m = hn::Sub(shifted, round);
   V r = hn::Sub(clamped, hn::Mul(m, hn::Set(d, 0.693359375f)));
@@ -36,10 +39,14 @@ HWY_INLINE V ExpOf(D d, V x) {
   p = hn::Add(hn::Mul(p, r), hn::Set(d, 1.6666665459e-1f));
   p = hn::Add(hn::Mul(p, r), hn::Set(d, 5.0000001201e-1f));
   p = hn::Add(hn::Add(hn::Mul(p, hn::Mul(r, r)), r), hn::Set(d, 1.0f));
-  // 2^128 has no float: two factors.
   const auto power = hn::Sub(hn::BitCast(di, shifted), hn::BitCast(di, round));
-  const auto half = hn::ShiftRight<1>(power);
   const auto bias = hn::Set(di, 127);
+  if (range == Range::kNotPositive) {
+    p = hn::Mul(p, hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(power, bias))));
+    return hn::IfThenZeroElse(hn::Lt(x, lowest), p);
+  }
+  // 2^128 has no float: two factors.
+  const auto half = hn::ShiftRight<1>(power);
   p = hn::Mul(p, hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(half, bias))));
   p = hn::Mul(p, hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(hn::Sub(power, half), bias))));
   p = hn::IfThenZeroElse(hn::Lt(x, lowest), p);
@@ -180,9 +187,11 @@ HWY_INLINE void SignedSoftmax(const float* logits, int64_t n, float temperature,
   const float sum =
       temperature == 1.0f
           ? MapAndSum(logits, n, out,
-                      [=](auto v) HWY_ATTR { return ExpOf(Floats(), hn::Sub(v, largest)); })
+                      [=](auto v) HWY_ATTR {
+                        return ExpOf<Range::kNotPositive>(Floats(), hn::Sub(v, largest));
+                      })
           : MapAndSum(logits, n, out, [=](auto v) HWY_ATTR {
-              return ExpOf(Floats(), hn::Div(hn::Sub(v, largest), divisor));
+              return ExpOf<Range::kNotPositive>(Floats(), hn::Div(hn::Sub(v, largest), divisor));
             });
   const auto factor = hn::Set(d, sign / sum);
   Map(out, n, out, [=](auto v) HWY_ATTR { return hn::Mul(v, factor); });
