@@ -3,11 +3,8 @@
 // little; wall time stands beside the build.
 //
 //   bench_ivf [--rows N] [--dim D] [--uniform | --fashion] [--threads T] [--float16] [FILE.md]
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdlib>
-#include <filesystem>
 #include <iomanip>
 #include <iostream>
 #include <optional>
@@ -15,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "bench_memory.h"
 #include "build_stages.h"
 #include "measurement.h"
 #include "resmem/residual_memory.h"
@@ -60,29 +58,6 @@ std::optional<Options> Parse(int argc, char** argv) {
   return options;
 }
 
-// A memory of these keys with one class: only search is looked at.
-Status WriteMemory(const std::string& path, const SearchData& data, bool half) {
-  MemoryDescription description;
-  description.dim = data.dim;
-  description.outputs = 1;
-  if (half) description.key_type = KeyType::kFloat16;
-  const MatrixView keys = data.key_view();
-  RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer,
-                          MemoryWriter::Create(path, description, keys.rows, {}));
-  constexpr int64_t kBlock = 65536;
-  const std::vector<float> logits(kBlock);
-  const std::vector<int32_t> labels(kBlock);
-  for (int64_t begin = 0; begin < keys.rows; begin += kBlock) {
-    const int64_t count = std::min(kBlock, keys.rows - begin);
-    Rows rows;
-    rows.keys = keys.Slice(begin, count);
-    rows.logits = MatrixView(logits.data(), count, 1);
-    rows.labels = std::span(labels).first(static_cast<size_t>(count));
-    RESMEM_RETURN_IF_ERROR(writer.Add(rows));
-  }
-  return writer.Finish();
-}
-
 double Recall(const Neighbors& truth, const Neighbors& found) {
   int64_t right = 0;
   for (int64_t q = 0; q < truth.queries; ++q) {
@@ -126,7 +101,8 @@ Status Measure(const Options& options, const std::string& path, std::ostream& ou
     data = options.uniform ? UniformData(options.rows, options.dim, kQueries)
                            : ClusteredData(options.rows, options.dim, kQueries);
   }
-  RESMEM_RETURN_IF_ERROR(WriteMemory(path, data, options.half));
+  RESMEM_RETURN_IF_ERROR(
+      WriteBenchMemory(path, data, options.half ? KeyType::kFloat16 : KeyType::kFloat32, /*k=*/50));
   const MatrixView queries = data.query_view();
   out << "## " << data.name << ", " << data.key_view().rows << " x " << data.dim << ", "
       << (options.half ? "float16" : "float32") << ", " << options.threads << " threads\n\n"
@@ -177,11 +153,9 @@ int Main(int argc, char** argv) {
                  "[--float16] [FILE.md]\n";
     return 2;
   }
-  const std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("bench_ivf_" + std::to_string(::getpid()));
+  const ScratchFolder folder;
   std::ostringstream text;
-  const Status status = Measure(*options, path.string(), text);
-  std::filesystem::remove_all(path);
+  const Status status = Measure(*options, folder.path(), text);
   if (!status.ok()) {
     std::cerr << "error: " << status.message() << '\n';
     return 1;

@@ -1,8 +1,10 @@
 // Search against its own specification, the machine's limits and other people's libraries.
 #include <iostream>
 #include <sstream>
+#include <utility>
 
 #include "measurement.h"
+#include "search_approximate.h"
 #include "search_data.h"
 #include "search_exact.h"
 
@@ -11,7 +13,7 @@ namespace {
 
 constexpr int64_t kBatch = 1000;
 constexpr char kUsage[] =
-    "usage: bench_search [--markdown FILE] [--small | --large] [--no-peers]\n"
+    "usage: bench_search [--approximate] [--markdown FILE] [--small | --large] [--no-peers]\n"
     "                    [--arrays NAME KEYS.npy QUERIES.npy]...\n"
     "--small: 50,000 x 64 only; --large: 1,000,000 x 128 too\n";
 
@@ -21,6 +23,7 @@ struct Arrays {
 
 struct Flags {
   std::string markdown;
+  bool approximate = false;
   bool small = false;
   bool large = false;
   bool peers = true;
@@ -71,6 +74,43 @@ int Run(const Flags& flags) {
   return Publish(page.str(), flags.markdown) && right ? 0 : 5;
 }
 
+int RunApproximate(const Flags& flags) {
+  std::vector<ApproximateTimes> all;
+  const auto measure = [&](const SearchData& data) {
+    std::cerr << data.name << "\n";
+    auto times = TimeApproximate(data, flags.peers);
+    if (times.ok()) {
+      all.push_back(std::move(times).value());
+    } else {
+      std::cerr << data.name << ": " << times.status().message() << "\n";
+    }
+    return times.ok();
+  };
+  bool done = measure(ClusteredData(flags.small ? 50000 : 200000, 64, kBatch));
+  if (!flags.small) {
+    done = measure(UniformData(100000, 64, kBatch)) && done;
+    if (const auto fashion = FashionMnistData(kBatch)) done = measure(*fashion) && done;
+  }
+  if (flags.large) done = measure(ClusteredData(1000000, 128, kBatch)) && done;
+  for (const Arrays& arrays : flags.arrays) {
+    const auto data = ArrayData(arrays.name, arrays.keys, arrays.queries, kBatch);
+    if (!data) {
+      std::cerr << arrays.keys << " and " << arrays.queries << ": cannot be read\n";
+      return 3;
+    }
+    done = measure(*data) && done;
+  }
+  std::ostringstream page;
+  page << "# Search, measured\n\nMade by `bench_search --approximate`. " << MachineLine()
+       << ".\n\n## Approximate\n\nFloat32 keys, k = 50, recall on " << kBatch
+       << " queries that are not keys; wall time, median of at least 3 repetitions. A peer's knob "
+          "is turned up until\nthe recall is reached; ours is set by `resmem index --recall`.\n\n";
+  WriteApproximateRatios(all, page);
+  page << "\nEverything that was timed:\n\n";
+  WriteApproximateTable(all, page);
+  return Publish(page.str(), flags.markdown) && done ? 0 : 5;
+}
+
 }  // namespace
 }  // namespace resmem::bench
 
@@ -83,6 +123,8 @@ int main(int argc, char** argv) {
     } else if (flag == "--arrays" && i + 3 < argc) {
       flags.arrays.push_back({argv[i + 1], argv[i + 2], argv[i + 3]});
       i += 3;
+    } else if (flag == "--approximate") {
+      flags.approximate = true;
     } else if (flag == "--small") {
       flags.small = true;
     } else if (flag == "--large") {
@@ -94,5 +136,5 @@ int main(int argc, char** argv) {
       return 2;
     }
   }
-  return resmem::bench::Run(flags);
+  return flags.approximate ? resmem::bench::RunApproximate(flags) : resmem::bench::Run(flags);
 }

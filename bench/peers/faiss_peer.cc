@@ -1,14 +1,18 @@
-// faiss: the flat index; its graph, and lists of 4-bit codes ("fast scan") with re-ranking.
-// Built once against Debian's, and once against the one that RESMEM_FAISS_AVX512 names.
+// faiss: the flat index; its graph; lists of keys, of 8-bit codes, and of 4-bit codes ("fast
+// scan"), the codes with re-ranking. Built once against Debian's, and once against the one that
+// RESMEM_FAISS_AVX512 names.
 #include <faiss/IndexFlat.h>
 #include <faiss/IndexHNSW.h>
+#include <faiss/IndexIVFFlat.h>
 #include <faiss/IndexIVFPQFastScan.h>
 #include <faiss/IndexRefine.h>
+#include <faiss/IndexScalarQuantizer.h>
 #include <faiss/utils/distances.h>
 #include <omp.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "peers/peer.h"
 #include "timing.h"
@@ -38,34 +42,75 @@ void Graph(const PeerData& data) {
   ReportApproximate(data, kName + " HNSW", built, settings, SearchOf(graph));
 }
 
-void FastScan(const PeerData& data) {
+int64_t NumberOfLists(const PeerData& data) {
+  return static_cast<int64_t>(4 * std::sqrt(static_cast<double>(data.rows)));
+}
+
+std::vector<int64_t> Probes(const PeerData& data) {
+  std::vector<int64_t> probes;
+  for (int64_t p = 2; p <= NumberOfLists(data); p = std::max(p + 1, p * 6 / 5)) probes.push_back(p);
+  return probes;
+}
+
+void Lists(const PeerData& data) {
   const double start = SecondsNow();
-  const int64_t lists = static_cast<int64_t>(4 * std::sqrt(static_cast<double>(data.rows)));
+  faiss::IndexFlatL2 coarse(data.dim);
+  faiss::IndexIVFFlat lists(&coarse, static_cast<size_t>(data.dim),
+                            static_cast<size_t>(NumberOfLists(data)));
+  lists.train(data.rows, data.key_values.data());
+  lists.add(data.rows, data.key_values.data());
+  const double built = SecondsNow() - start;
+  std::vector<PeerSetting> settings;
+  for (const int64_t probes : Probes(data)) {
+    settings.push_back({"nprobe " + std::to_string(probes),
+                        [&lists, probes] { lists.nprobe = static_cast<size_t>(probes); }});
+  }
+  ReportApproximate(data, kName + " IVF flat", built, settings, SearchOf(lists));
+}
+
+// Trained and filled here; each factor has a sweep of its own.
+void ListsOfCodes(const PeerData& data, const std::string& name, const std::vector<float>& factors,
+                  faiss::IndexIVF* codes) {
+  const double start = SecondsNow();
+  codes->train(data.rows, data.key_values.data());
+  codes->add(data.rows, data.key_values.data());
+  faiss::IndexRefineFlat refined(codes, data.key_values.data());
+  const double built = SecondsNow() - start;
+  for (const float factor : factors) {
+    refined.k_factor = factor;
+    std::vector<PeerSetting> settings;
+    for (const int64_t probes : Probes(data)) {
+      char text[64];
+      std::snprintf(text, sizeof(text), "nprobe %d, re-rank %g k", static_cast<int>(probes),
+                    static_cast<double>(factor));
+      settings.push_back({text, [codes, probes] { codes->nprobe = static_cast<size_t>(probes); }});
+    }
+    ReportApproximate(data, kName + name, built, settings, SearchOf(refined));
+  }
+}
+
+void Bytes(const PeerData& data) {
+  faiss::IndexFlatL2 coarse(data.dim);
+  faiss::IndexIVFScalarQuantizer codes(&coarse, static_cast<size_t>(data.dim),
+                                       static_cast<size_t>(NumberOfLists(data)),
+                                       faiss::ScalarQuantizer::QT_8bit);
+  ListsOfCodes(data, " IVF SQ8", {1.0f, 1.5f}, &codes);
+}
+
+void FastScan(const PeerData& data) {
   const int64_t parts = data.dim / (data.dim % 4 == 0 && data.dim > 256 ? 4 : 2);
   faiss::IndexFlatL2 coarse(data.dim);
   faiss::IndexIVFPQFastScan codes(&coarse, static_cast<size_t>(data.dim),
-                                  static_cast<size_t>(lists), static_cast<size_t>(parts), 4);
-  codes.train(data.rows, data.key_values.data());
-  codes.add(data.rows, data.key_values.data());
-  faiss::IndexRefineFlat refined(&codes, data.key_values.data());
-  const double built = SecondsNow() - start;
-  std::vector<PeerSetting> settings;
-  for (int64_t probes = 2; probes <= lists; probes = std::max(probes + 1, probes * 4 / 3)) {
-    for (const float factor : {2.0f, 4.0f, 10.0f}) {
-      settings.push_back(
-          {"nprobe " + std::to_string(probes) + ", re-rank " + std::to_string(int(factor)) + " k",
-           [&codes, &refined, probes, factor] {
-             codes.nprobe = static_cast<size_t>(probes);
-             refined.k_factor = factor;
-           }});
-    }
-  }
-  ReportApproximate(data, kName + " fast scan", built, settings, SearchOf(refined));
+                                  static_cast<size_t>(NumberOfLists(data)),
+                                  static_cast<size_t>(parts), 4);
+  ListsOfCodes(data, " fast scan", {2.0f, 4.0f, 10.0f}, &codes);
 }
 
 void Run(const PeerData& data) {
   omp_set_num_threads(data.threads);
   if (data.approximate) {
+    Lists(data);
+    Bytes(data);
     FastScan(data);
     Graph(data);
     return;

@@ -1,0 +1,144 @@
+#include "search_approximate.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "bench_memory.h"
+#include "resmem/residual_memory.h"
+#include "support/text.h"
+#include "timing.h"
+
+namespace resmem::bench {
+namespace {
+
+constexpr int64_t kNeighbors = 50;
+constexpr double kRecalls[] = {0.95, 0.99};
+
+double RecallOf(const Neighbors& truth, const Neighbors& found) {
+  int64_t right = 0;
+  for (int64_t q = 0; q < truth.queries; ++q) {
+    const auto known = truth.rows_of(q);
+    for (const int64_t row : found.rows_of(q)) {
+      right += std::find(known.begin(), known.end(), row) != known.end() ? 1 : 0;
+    }
+  }
+  return static_cast<double>(right) / static_cast<double>(truth.queries * truth.k);
+}
+
+// One query and all of them, on 1 and 2 threads.
+Status TimeOurs(const KnnIndex& index, const Neighbors& truth, MatrixView queries, PeerTime time,
+                std::vector<PeerTime>* times) {
+  SearchOptions options;
+  options.k = time.k = kNeighbors;
+  Neighbors found;
+  RESMEM_RETURN_IF_ERROR(index.Search(queries, options, &found));
+  time.recall = RecallOf(truth, found);
+  for (const int threads : {1, 2}) {
+    options.threads = time.threads = threads;
+    for (const int64_t count : {int64_t{1}, queries.rows}) {
+      time.queries = count;
+      time.seconds = Repeat([&](int64_t i) {
+                       const MatrixView some =
+                           queries.Slice(count == 1 ? i % queries.rows : 0, count);
+                       if (!index.Search(some, options, &found).ok()) std::abort();
+                     }).median;
+      times->push_back(time);
+    }
+  }
+  return {};
+}
+
+std::string Number(double value, const char* form) {
+  char text[32];
+  std::snprintf(text, sizeof(text), form, value);
+  return text;
+}
+
+double MicrosecondsAQuery(const PeerTime& time) {
+  return 1e6 * time.seconds / static_cast<double>(time.queries);
+}
+
+const PeerTime* Fastest(const std::vector<PeerTime>& times, double recall, int threads,
+                        bool alone) {
+  const PeerTime* fastest = nullptr;
+  for (const PeerTime& time : times) {
+    if (time.recall < recall || time.threads != threads || (time.queries == 1) != alone) continue;
+    if (fastest == nullptr || time.seconds < fastest->seconds) fastest = &time;
+  }
+  return fastest;
+}
+
+}  // namespace
+
+Result<ApproximateTimes> TimeApproximate(const SearchData& data, bool with_peers) {
+  ApproximateTimes times;
+  times.data = data.name;
+  const ScratchFolder folder;
+  RESMEM_RETURN_IF_ERROR(WriteBenchMemory(folder.path(), data, KeyType::kFloat32, kNeighbors));
+  Neighbors truth;
+  for (const double recall : kRecalls) {
+    PeerTime time;
+    time.name = "resmem";
+    const double start = SecondsNow();
+    RESMEM_RETURN_IF_ERROR(IndexMemory(folder.path(), {.recall = recall}));
+    time.build_seconds = SecondsNow() - start;
+    RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
+                            ResidualMemory::Open(folder.path(), {.verify_blocks = false}));
+    if (truth.queries == 0) {
+      SearchOptions options;
+      options.k = kNeighbors;
+      RESMEM_RETURN_IF_ERROR(memory.exact_index().Search(data.query_view(), options, &truth));
+    }
+    const double bytes = static_cast<double>(memory.index_info()->bytes);
+    time.setting =
+        Text("asked ", recall, ", ", Number(bytes / static_cast<double>(memory.rows()), "%.0f"),
+             " bytes a key beside the keys");
+    RESMEM_RETURN_IF_ERROR(TimeOurs(memory.index(), truth, data.query_view(), time, &times.ours));
+  }
+  if (with_peers) times.peers = TimePeers(data, truth.rows, /*approximate=*/true);
+  return times;
+}
+
+void WriteApproximateTable(const std::vector<ApproximateTimes>& all, std::ostream& out) {
+  out << "| data | search | setting | recall | build, s | threads | queries | us a query |\n"
+         "|---|---|---|---|---|---|---|---|\n";
+  for (const ApproximateTimes& times : all) {
+    for (const auto* side : {&times.ours, &times.peers}) {
+      for (const PeerTime& time : *side) {
+        out << "| " << times.data << " | " << time.name << " | " << time.setting << " | "
+            << Number(time.recall, "%.4f") << " | " << Number(time.build_seconds, "%.1f") << " | "
+            << time.threads << " | " << time.queries << " | "
+            << Number(MicrosecondsAQuery(time), "%.1f") << " |\n";
+      }
+    }
+  }
+}
+
+void WriteApproximateRatios(const std::vector<ApproximateTimes>& all, std::ostream& out) {
+  out << "| data | recall | threads | queries | ours, us | best peer, us | peer | ratio |\n"
+         "|---|---|---|---|---|---|---|---|\n";
+  for (const ApproximateTimes& times : all) {
+    for (const double recall : kRecalls) {
+      for (const int threads : {1, 2}) {
+        for (const bool alone : {true, false}) {
+          const PeerTime* ours = Fastest(times.ours, recall, threads, alone);
+          const PeerTime* peer = Fastest(times.peers, recall, threads, alone);
+          out << "| " << times.data << " | " << recall << " | " << threads << " | "
+              << (alone ? "one" : "batch") << " | "
+              << (ours == nullptr ? "not reached" : Number(MicrosecondsAQuery(*ours), "%.1f"))
+              << " | " << (peer == nullptr ? "-" : Number(MicrosecondsAQuery(*peer), "%.1f"))
+              << " | " << (peer == nullptr ? "none reaches it" : peer->name + ", " + peer->setting)
+              << " | "
+              << (ours == nullptr || peer == nullptr
+                      ? "-"
+                      : Number(peer->seconds / ours->seconds, "%.2f"))
+              << " |\n";
+        }
+      }
+    }
+  }
+}
+
+}  // namespace resmem::bench

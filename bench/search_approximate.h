@@ -1,0 +1,32 @@
+// Approximate search on one data set: k = 50, for a recall of 0.95 and of 0.99, beside the peers.
+#ifndef RESMEM_BENCH_SEARCH_APPROXIMATE_H_
+#define RESMEM_BENCH_SEARCH_APPROXIMATE_H_
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "resmem/status.h"
+#include "search_data.h"
+#include "search_peers.h"
+
+namespace resmem::bench {
+
+struct ApproximateTimes {
+  std::string data;
+  std::vector<PeerTime> ours, peers;
+};
+
+// One query and all of them, on 1 and 2 threads.  Recall is the share of the true 50 in answers to
+// all queries, none of which is a key.
+Result<ApproximateTimes> TimeApproximate(const SearchData& data, bool with_peers);
+
+void WriteApproximateTable(const std::vector<ApproximateTimes>& all, std::ostream& out);
+
+// How many times faster ours is than the fastest peer; of each side the fastest that reaches the
+// recall counts.
+void WriteApproximateRatios(const std::vector<ApproximateTimes>& all, std::ostream& out);
+
+}  // namespace resmem::bench
+
+#endif  // RESMEM_BENCH_SEARCH_APPROXIMATE_H_
