@@ -102,8 +102,8 @@ ExactTimes TimeExact(const SearchData& data, bool with_peers) {
   times.data = data.name;
   const int64_t rows = data.key_view().rows, batch = data.query_view().rows;
   const double values = static_cast<double>(rows) * static_cast<double>(data.dim);
-  // One query reads codes: a byte a value, 12 a key.
-  const double coded_bytes = values + 12.0 * static_cast<double>(rows);
+  // One query reads codes: a byte a value, a scale and a norm a key.
+  const double coded_bytes = values + 8.0 * static_cast<double>(rows);
   std::vector<int64_t> truth;
   for (const std::string& name : TimedLevels()) {
     const ScopedSimdLevel level(name);

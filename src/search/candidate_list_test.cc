@@ -52,5 +52,18 @@ TEST(CandidateList, DoesNotDecideOnFewerThanKRowsNorBeyondTheLargestBound) {
   EXPECT_TRUE(list.Decide(3.5f));
 }
 
+TEST(CandidateList, DecidesNothingWhereABoundFromElsewhereWasTooLow) {
+  for (const float guess : {1.5f, 3.0f, 4.0f}) {
+    CandidateList list(3);
+    list.LowerBound(guess);
+    for (int64_t row = 1; row <= 5; ++row) {
+      const float value = static_cast<float>(row);
+      if (value <= list.bound()) list.Offer(value, value, row);
+    }
+    EXPECT_EQ(list.bound_was_too_low(), guess < 3);
+    EXPECT_EQ(list.Decide(1e38f), guess >= 3);
+  }
+}
+
 }  // namespace
 }  // namespace resmem

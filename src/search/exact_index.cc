@@ -15,6 +15,7 @@
 #include "search/candidate_measure.h"
 #include "search/code_scan.h"
 #include "search/error_bound.h"
+#include "search/interleaved_scan.h"
 #include "search/key_codes.h"
 #include "search/key_geometry.h"
 #include "search/key_store.h"
@@ -36,7 +37,13 @@ constexpr int64_t kMostListed = int64_t{1} << 22;  // entries in all lists of a 
 constexpr int64_t kQueriesBeforeCodes = 8;
 
 // Likewise for batches; each takes about as long as one in which the keys are rounded.
-constexpr int64_t kQueriesBeforeRounding = 512;
+constexpr int64_t kQueriesBeforeRounding = 128;
+
+// At most one of the two is there.
+struct CodesOfKeys {
+  std::optional<InterleavedKeys> interleaved;
+  std::optional<KeyCodes> rows;
+};
 
 // The keys, and what is derived from them when it is first needed: opening an index reads no key.
 class IndexedKeys {
@@ -51,21 +58,27 @@ class IndexedKeys {
     return *geometry_;
   }
 
-  // For `queries` more that are asked alone or with few others; null where there are no codes, or
-  // not yet.  Requires a sound geometry().
-  const KeyCodes* CodesFor(int64_t queries) const {
+  // For `queries` more that are to be asked by codes; empty where there are none, or not yet.
+  // Requires a sound geometry().
+  const CodesOfKeys& CodesFor(int64_t queries) const {
+    static const CodesOfKeys none;
     if (asked_.fetch_add(queries, std::memory_order_relaxed) + queries < kQueriesBeforeCodes) {
-      return nullptr;
+      return none;
     }
     std::call_once(codes_once_, [this] {
       try {
         const KeyGeometry& geometry = **geometry_;
-        if (KeyCodes::Apply(store_, geometry)) codes_.emplace(KeyCodes::Make(store_, geometry));
+        if (!KeyCodes::Apply(store_, geometry)) return;
+        if (InterleavedKeys::Apply(store_)) {
+          codes_.interleaved.emplace(store_, geometry);
+        } else {
+          codes_.rows.emplace(KeyCodes::Make(store_, geometry));
+        }
       } catch (const std::bad_alloc&) {
         // No room for codes: the keys themselves are read.
       }
     });
-    return codes_ ? &*codes_ : nullptr;
+    return codes_;
   }
 
   // For `queries` more that are asked in batches, where RoundedScanApplies(); null likewise.
@@ -87,7 +100,7 @@ class IndexedKeys {
   const KeyStore store_;
   mutable std::once_flag geometry_once_, codes_once_, rounded_once_;
   mutable std::optional<Result<KeyGeometry>> geometry_;
-  mutable std::optional<KeyCodes> codes_;
+  mutable CodesOfKeys codes_;
   mutable std::optional<RoundedKeys> rounded_;
   mutable std::atomic<int64_t> asked_{0}, batched_{0};
 };
@@ -118,12 +131,10 @@ class ExactSearch {
     std::vector<Question> undecided;
     if (count >= kFewestInBatch * threads_ && BatchScanApplies(keys_, geometry_)) {
       RESMEM_RETURN_IF_ERROR(SearchBatch(questions, &undecided));
-      questions = std::move(undecided);
-    } else if (const KeyCodes* codes = indexed_.CodesFor(count)) {
-      RESMEM_RETURN_IF_ERROR(SearchByCodes(*codes, questions, &undecided));
-      questions = std::move(undecided);
+    } else {
+      RESMEM_RETURN_IF_ERROR(SearchByCodes(indexed_.CodesFor(count), questions, &undecided));
     }
-    return SearchFew(questions);
+    return SearchFew(undecided);
   }
 
  private:
@@ -131,40 +142,72 @@ class ExactSearch {
     const int64_t count = static_cast<int64_t>(questions.size());
     const bool rounded = RoundedScanApplies(keys_, geometry_);
     const RoundedKeys* made = rounded ? indexed_.RoundedFor(count) : nullptr;
-    const int64_t together = rounded ? MostRoundedTogether(keys_.dim()) : kMostInTile;
-    const int64_t most = std::clamp(kMostListed / (2 * k_ + 64), kFewestInBatch, together);
-    // Equal tiles, as many as keep all threads busy, of whole groups.
-    const int64_t rounds = (count + most * threads_ - 1) / (most * threads_);
-    const int64_t group = rounded ? kRoundedQueries : ScanTileShape().queries;
-    const int64_t tile = (count / (rounds * threads_) + group) / group * group;
-    ParallelFor(threads_, count, tile, [&](int64_t begin, int64_t end, int) {
-      const auto part =
-          questions.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
-      std::vector<CandidateList> lists;
-      const auto stop = [this] { return Cancelled(); };
-      if (rounded) {
-        FindCandidatesByRounding(keys_, geometry_, made, part, k_, stop, &lists);
-      } else {
-        FindCandidatesOfBatch(keys_, geometry_, part, k_, stop, &lists);
-      }
-      if (Cancelled()) return;
-      std::vector<Question> open;
-      WriteDecided(part, rounded ? BoundedBy::kDistance : BoundedBy::kShiftedSquare, &lists, &open);
-      Report(end - begin - static_cast<int64_t>(open.size()));
-      const std::lock_guard<std::mutex> lock(mutex_);
-      undecided->insert(undecided->end(), open.begin(), open.end());
-    });
+    const InterleavedKeys* interleaved = nullptr;
+    if (!rounded) {
+      // A query of a batch costs so much less than one alone that codes pay off so much later.
+      const auto& codes = indexed_.CodesFor(count / 16).interleaved;
+      if (codes) interleaved = &*codes;
+    }
+    const int64_t group = rounded       ? kRoundedQueries
+                          : interleaved ? kInterleavedQueries
+                                        : ScanTileShape().queries;
+    const BoundedBy bounded_by =
+        rounded || interleaved ? BoundedBy::kDistance : BoundedBy::kShiftedSquare;
+    ParallelFor(
+        threads_, count,
+        TileOf(count, rounded ? MostRoundedTogether(keys_.dim()) : kMostInTile, group),
+        [&](int64_t begin, int64_t end, int) {
+          const auto part =
+              questions.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+          std::vector<CandidateList> lists;
+          const auto stop = [this] { return Cancelled(); };
+          if (rounded) {
+            FindCandidatesByRounding(keys_, geometry_, made, part, k_, stop, &lists);
+          } else if (interleaved != nullptr) {
+            FindCandidatesInterleaved(keys_, *interleaved, part, k_, /*threads=*/1, stop, &lists);
+          } else {
+            FindCandidatesOfBatch(keys_, geometry_, part, k_, stop, &lists);
+          }
+          if (Cancelled()) return;
+          std::vector<Question> open;
+          WriteDecided(part, bounded_by, &lists, &open);
+          Report(end - begin - static_cast<int64_t>(open.size()));
+          const std::lock_guard<std::mutex> lock(mutex_);
+          undecided->insert(undecided->end(), open.begin(), open.end());
+        });
     return CancelledStatus();
   }
 
-  Status SearchByCodes(const KeyCodes& codes, std::span<const Question> questions,
+  // Equal tiles, as many as keep all threads busy, of whole groups.
+  int64_t TileOf(int64_t count, int64_t together, int64_t group) const {
+    const int64_t most = std::clamp(kMostListed / (2 * k_ + 64), kFewestInBatch, together);
+    const int64_t rounds = (count + most * threads_ - 1) / (most * threads_);
+    return (count / (rounds * threads_) + group) / group * group;
+  }
+
+  // All are undecided where there are no codes.
+  Status SearchByCodes(const CodesOfKeys& codes, std::span<const Question> questions,
                        std::vector<Question>* undecided) {
-    return SearchInParts(
-        questions,
-        [&](std::span<const Question> part, std::vector<CandidateList>* lists) {
-          FindCandidatesByCodes(keys_, codes, part, k_, threads_, lists);
-        },
-        BoundedBy::kDistance, undecided);
+    if (codes.interleaved) {
+      return SearchInParts(
+          questions,
+          [&](std::span<const Question> part, std::vector<CandidateList>* lists) {
+            FindCandidatesInterleaved(
+                keys_, *codes.interleaved, part, k_, threads_, [this] { return Cancelled(); },
+                lists);
+          },
+          BoundedBy::kDistance, undecided);
+    }
+    if (codes.rows) {
+      return SearchInParts(
+          questions,
+          [&](std::span<const Question> part, std::vector<CandidateList>* lists) {
+            FindCandidatesByCodes(keys_, *codes.rows, part, k_, threads_, lists);
+          },
+          BoundedBy::kDistance, undecided);
+    }
+    undecided->assign(questions.begin(), questions.end());
+    return Status();
   }
 
   Status SearchFew(std::span<const Question> questions) {

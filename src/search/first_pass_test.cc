@@ -7,6 +7,7 @@
 #include "kernels/every_simd_level.h"
 #include "search/batch_scan.h"
 #include "search/error_bound.h"
+#include "search/interleaved_scan.h"
 #include "search/rounded_scan.h"
 #include "search/row_scan.h"
 #include "search/search_test_data.h"
@@ -78,23 +79,55 @@ TEST(FirstPass, LeavesFewRowsToMeasureOnOrdinaryData) {
   }
 }
 
-TEST(FirstPass, RoundingDecidesWithABoundFromASample) {
-  // Enough rows for a sample, which must cost no candidate: those left contain the nearest.
-  const Data data = MakeData(6000, 32, 0, 1, KeyType::kFloat32);
+// Every way that guesses a first bound from a sample.
+template <class Check>
+void ForEachGuessingPass(const Data& data, int64_t k, const Check& check) {
   const ScopedSimdLevel level(SimdNamesAvailable().front());
+  const auto stop = [] { return false; };
   std::vector<CandidateList> lists;
-  FindCandidatesByRounding(
-      data.keys, data.geometry, nullptr, data.questions, 20, [] { return false; }, &lists);
+  FindCandidatesByRounding(data.keys, data.geometry, nullptr, data.questions, k, stop, &lists);
+  check("rounded now", &lists);
+  const RoundedKeys made(data.keys, data.geometry);
+  FindCandidatesByRounding(data.keys, data.geometry, &made, data.questions, k, stop, &lists);
+  check("rounded before", &lists);
+  if (!InterleavedKeys::Apply(data.keys)) return;
+  const InterleavedKeys codes(data.keys, data.geometry);
+  for (const int threads : {1, 2}) {
+    FindCandidatesInterleaved(data.keys, codes, data.questions, k, threads, stop, &lists);
+    check("codes", &lists);
+  }
+}
+
+void ExpectNearestAmongFew(const Data& data, int64_t k, size_t most) {
   std::vector<std::vector<MeasuredRow>> nearest;
-  MeasureEveryRow(data.keys, data.questions, 20, 1, &nearest);
-  for (size_t q = 0; q < lists.size(); ++q) {
-    ASSERT_TRUE(lists[q].Decide(1e38f));
-    const auto rows = lists[q].rows();
-    EXPECT_LE(rows.size(), 40u);
-    for (const MeasuredRow& row : nearest[q]) {
-      EXPECT_NE(std::find(rows.begin(), rows.end(), row.row), rows.end());
+  MeasureEveryRow(data.keys, data.questions, k, 1, &nearest);
+  ForEachGuessingPass(data, k, [&](const char* way, std::vector<CandidateList>* lists) {
+    for (size_t q = 0; q < lists->size(); ++q) {
+      ASSERT_TRUE((*lists)[q].Decide(1e38f)) << way;
+      const auto rows = (*lists)[q].rows();
+      EXPECT_LE(rows.size(), most) << way;
+      for (const MeasuredRow& row : nearest[q]) {
+        EXPECT_NE(std::find(rows.begin(), rows.end(), row.row), rows.end()) << way;
+      }
+    }
+  });
+}
+
+TEST(FirstPass, BoundsGuessedFromASampleLoseNoNeighbor) {
+  ExpectNearestAmongFew(MakeData(6000, 32, 0, 1, KeyType::kFloat32), 20, 60);
+}
+
+TEST(FirstPass, IsRepeatedWhereTheSampleMisleads) {
+  // The rows of the sample, every 16th, are so near that too few others are within any guess.
+  Data data = MakeData(8192, 32, 0, 1, KeyType::kFloat32);
+  for (int64_t row = 0; row < 8192; ++row) {
+    for (int64_t i = 0; i < 32; ++i) {
+      data.stored.floats[row * 32 + i] *= row % 16 == 0 ? 0.01f : 10.0f;
     }
   }
+  for (float& value : data.queries) value *= 0.01f;
+  data.geometry = *KeyGeometry::Compute(data.keys);
+  ExpectNearestAmongFew(data, 300, 600);
 }
 
 TEST(FirstPass, CenteringLetsABatchDecideFarFromTheOrigin) {

@@ -64,26 +64,43 @@ KeyCodes KeyCodes::Make(const KeyStore& keys, const KeyGeometry& geometry) {
   return codes;
 }
 
+void RowEncoder::Shift(const float* key) {
+  for (size_t i = 0; i < shifted_.size(); ++i) shifted_[i] = key[i] - origin_[i];
+}
+
+RowCode RowEncoder::Encode(const float* key, int8_t* codes) {
+  Shift(key);
+  const float scale = QuantizeInt8(shifted_.data(), static_cast<int64_t>(shifted_.size()), codes);
+  return Describe(key, codes, scale);
+}
+
+RowCode RowEncoder::Describe(const float* key, const int8_t* codes, float scale) {
+  const int64_t dim = static_cast<int64_t>(shifted_.size());
+  Shift(key);
+  Int8ToFloat(codes, dim, scale, decoded_.data());
+  const double squared = SquaredDistance(decoded_.data(), zero_.data(), dim);
+  const double error = std::sqrt(SquaredDistance(shifted_.data(), decoded_.data(), dim));
+  return {scale, CodeBound::NormBelow(squared), CodeBound::ErrorAbove(error, std::sqrt(squared))};
+}
+
+RowCode RowEncoder::Hidden(int8_t* codes) {
+  std::fill_n(codes, origin_.size(), int8_t{0});
+  return {0, std::numeric_limits<float>::infinity(), 0};
+}
+
 void KeyCodes::Encode(const KeyStore& keys, int64_t begin, int64_t count) {
-  const size_t dim = static_cast<size_t>(dim_);
-  std::vector<float> scratch(static_cast<size_t>(count) * dim), shifted(dim), decoded(dim);
-  const std::vector<float> zero(dim);
+  std::vector<float> scratch(static_cast<size_t>(count * dim_));
+  RowEncoder encoder(origin_);
   const float* key = keys.Rows(begin, count, scratch.data());
   for (int64_t row = begin; row < begin + count; ++row, key += dim_) {
-    if (keys.hidden(row)) {
-      scales_[row] = 0;
-      norms_[row] = std::numeric_limits<float>::infinity();
-      continue;
+    RowCode code = {0, std::numeric_limits<float>::infinity(), 0};
+    if (!keys.hidden(row)) {
+      code = made_.empty() ? encoder.Describe(key, Rows(row, 1).coded.codes, scales_[row])
+                           : encoder.Encode(key, made_.data() + row * dim_);
     }
-    for (size_t i = 0; i < dim; ++i) shifted[i] = key[i] - origin_[i];
-    if (!made_.empty()) {
-      scales_[row] = QuantizeInt8(shifted.data(), dim_, made_.data() + row * dim_);
-    }
-    Int8ToFloat(Rows(row, 1).coded.codes, dim_, scales_[row], decoded.data());
-    const double squared = SquaredDistance(decoded.data(), zero.data(), dim_);
-    const double error = std::sqrt(SquaredDistance(shifted.data(), decoded.data(), dim_));
-    norms_[row] = CodeBound::NormBelow(squared);
-    errors_[row] = CodeBound::ErrorAbove(error, std::sqrt(squared));
+    scales_[row] = code.scale;
+    norms_[row] = code.norm;
+    errors_[row] = code.error;
   }
 }
 

@@ -12,6 +12,31 @@
 
 namespace resmem {
 
+// What is known of a row beside its codes, as CodedRows wants it.
+struct RowCode {
+  float scale, norm, error;
+};
+
+// Makes codes, row by row; for one thread.
+class RowEncoder {
+ public:
+  explicit RowEncoder(const std::vector<float>& origin)
+      : origin_(origin), shifted_(origin.size()), decoded_(origin.size()), zero_(origin.size()) {}
+
+  RowCode Encode(const float* key, int8_t* codes);
+  // Of a key that has codes already.
+  RowCode Describe(const float* key, const int8_t* codes, float scale);
+  // Of a row that is never to be found.
+  RowCode Hidden(int8_t* codes);
+
+ private:
+  void Shift(const float* key);
+
+  const std::vector<float>& origin_;
+  std::vector<float> shifted_, decoded_;
+  const std::vector<float> zero_;
+};
+
 class KeyCodes {
  public:
   // Whether codes are worth making, and the bound on their error holds.

@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
+#include "search/key_sample.h"
 #include "support/check.h"
 #include "support/parallel.h"
 
 namespace resmem {
 namespace {
 
-constexpr int64_t kMostBytes = int64_t{1} << 30;
-constexpr int64_t kSampledShare = 16;  // one row in so many
-constexpr int64_t kFewestSampled = 512, kMostSampled = 32768;
+constexpr int64_t kMostRoundedBytes = int64_t{1} << 30;
 constexpr float kNowhere = std::numeric_limits<float>::infinity();
 
 int64_t BlocksOf(int64_t rows) {
@@ -71,17 +69,12 @@ RoundedView RoundedRows::View(int64_t first_block, int64_t blocks) const {
 
 RoundedRows RoundedSample(const KeyStore& keys, const KeyGeometry& geometry) {
   const int64_t dim = keys.dim();
-  int64_t count = std::min(keys.rows() / kSampledShare, kMostSampled) / kRoundedKeys * kRoundedKeys;
-  if (count < kFewestSampled) count = 0;
-  RoundedRows sample(dim, count);
-  const int64_t step = count == 0 ? 0 : keys.rows() / count;
-  // Coprime to `count` and near its golden section, so that places follow each other far apart.
-  int64_t stride = static_cast<int64_t>(0.618 * static_cast<double>(count)) | 1;
-  while (count > 0 && std::gcd(stride, count) != 1) stride += 2;
+  const KeySample places(keys.rows(), kRoundedKeys);
+  RoundedRows sample(dim, places.count());
   std::vector<float> rows(static_cast<size_t>(kRoundedKeys * dim));
   float half_norms[kRoundedKeys];
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t row = i * stride % count * step, j = i % kRoundedKeys;
+  for (int64_t i = 0; i < places.count(); ++i) {
+    const int64_t row = places.row(i), j = i % kRoundedKeys;
     float* place = rows.data() + j * dim;
     const float* key = keys.Rows(row, 1, place);
     if (key != place) std::copy_n(key, dim, place);
@@ -95,7 +88,7 @@ RoundedRows RoundedSample(const KeyStore& keys, const KeyGeometry& geometry) {
 bool RoundedKeys::Apply(const KeyStore& keys) {
   const auto is_float = [](const KeyBlock& block) { return block.type == KeyType::kFloat32; };
   return std::all_of(keys.blocks().begin(), keys.blocks().end(), is_float) &&
-         BlocksOf(keys.rows()) <= kMostBytes / (2 * RoundedSize(keys.dim()));
+         BlocksOf(keys.rows()) <= kMostRoundedBytes / (2 * RoundedSize(keys.dim()));
 }
 
 RoundedKeys::RoundedKeys(const KeyStore& keys, const KeyGeometry& geometry)

@@ -52,8 +52,7 @@ class RoundedRows {
   std::vector<float> block_errors_, block_rooms_;
 };
 
-// A sixteenth of the rows or fewer, from everywhere: rows are often stored class by class.  The
-// first ones are again from everywhere.  Empty where there are too few.
+// The rows of a KeySample; empty where there are too few.
 RoundedRows RoundedSample(const KeyStore& keys, const KeyGeometry& geometry);
 
 // All keys rounded, so that not every batch has to do it.  Immutable once made; about 2.1 bytes a

@@ -8,6 +8,8 @@
 #include "kernels/scan_rounded.h"
 #include "kernels/squared_distance.h"
 #include "search/error_bound.h"
+#include "search/key_sample.h"
+#include "search/repeat_missed.h"
 
 namespace resmem {
 namespace {
@@ -22,17 +24,6 @@ struct alignas(64) Line {
   uint16_t values[32];
 };
 using Lines = std::vector<Line>;
-
-// Which place in a sample stands for a bound: of all rows, fewer than k are below that only once
-// in thousands, if the sample is as random as it looks.  The number of rows below place r is r /
-// `share` on average, with a deviation of its square root's order.
-int64_t RankFor(int64_t k, double share) {
-  constexpr double kDeviations = 3.3;
-  const double root =
-      0.5 *
-      (kDeviations + std::sqrt(kDeviations * kDeviations + 4 * share * static_cast<double>(k)));
-  return static_cast<int64_t>(std::ceil(root * root));
-}
 
 // The queries of one batch, rounded and packed in groups, with the reach that each has now.
 class RoundedQueries {
@@ -135,7 +126,8 @@ class RoundedScan {
   void GuessBounds(int64_t k, const RoundedRows& sample) {
     int64_t rows = sample.rows(), rank = 0;
     for (; rows > 0; rows = rows / 2 / kRoundedKeys * kRoundedKeys) {
-      rank = RankFor(k, static_cast<double>(rows) / static_cast<double>(keys_.visible_rows()));
+      rank = KeySample::PlaceOfBound(
+          k, static_cast<double>(rows) / static_cast<double>(keys_.visible_rows()));
       if (rank <= kRoundedBuckets / 2) break;
     }
     if (rows < kRoundedBuckets) return;
@@ -212,17 +204,7 @@ void FindCandidatesByRounding(const KeyStore& keys, const KeyGeometry& geometry,
     if (guess) scan.GuessBounds(k);
     for (int64_t p = 0; p < scan.panels() && !stop(); ++p) scan.ScanPanel(p);
   };
-  search(questions, /*guess=*/true, answers);
-  std::vector<size_t> missed;
-  for (size_t q = 0; q < questions.size(); ++q) {
-    if ((*answers)[q].bound_was_too_low()) missed.push_back(q);
-  }
-  if (missed.empty()) return;
-  std::vector<Question> again;
-  for (const size_t q : missed) again.push_back(questions[q]);
-  std::vector<CandidateList> lists;
-  search(again, /*guess=*/false, &lists);
-  for (size_t i = 0; i < missed.size(); ++i) (*answers)[missed[i]] = std::move(lists[i]);
+  SearchAndRepeatMissed(questions, search, answers);
 }
 
 }  // namespace resmem

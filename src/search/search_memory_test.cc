@@ -13,8 +13,8 @@ namespace {
 
 std::atomic<int64_t> bytes_now{0}, bytes_most{0};
 
-void* Counted(size_t size) {
-  void* place = std::malloc(size);
+// `place`: of malloc or aligned_alloc.
+void* Counted(void* place) {
   if (place == nullptr) throw std::bad_alloc();
   const int64_t now = bytes_now += static_cast<int64_t>(malloc_usable_size(place));
   int64_t most = bytes_most;
@@ -30,12 +30,22 @@ void Release(void* place) noexcept {
 }  // namespace
 
 void* operator new(size_t size) {
-  return Counted(size);
+  return Counted(std::malloc(size));
+}
+void* operator new(size_t size, std::align_val_t alignment) {
+  const auto unit = static_cast<size_t>(alignment);
+  return Counted(std::aligned_alloc(unit, (size + unit - 1) / unit * unit));
 }
 void operator delete(void* place) noexcept {
   Release(place);
 }
 void operator delete(void* place, size_t) noexcept {
+  Release(place);
+}
+void operator delete(void* place, std::align_val_t) noexcept {
+  Release(place);
+}
+void operator delete(void* place, size_t, std::align_val_t) noexcept {
   Release(place);
 }
 

@@ -1,0 +1,63 @@
+// First pass of exact search over 8-bit codes that lie interleaved: sixteen rows side by side in a
+// vector, so that no sum has to be gathered across it, and each vector that is loaded serves
+// several queries.  For processors that multiply bytes (AVX512-VNNI); the values are those of
+// kernels/scan_codes.h, bit for bit.
+#ifndef RESMEM_KERNELS_SCAN_INTERLEAVED_H_
+#define RESMEM_KERNELS_SCAN_INTERLEAVED_H_
+
+#include <cstdint>
+#include <span>
+
+#include "kernels/scan_tile.h"
+
+namespace resmem {
+
+constexpr int64_t kInterleavedRows = 32;    // of a block
+constexpr int64_t kInterleavedQueries = 6;  // in one call, at most
+constexpr int64_t kInterleavedBuckets = 64;
+
+// Whether the processor and the chosen level have what it takes.
+bool InterleavedAvailable();
+
+// Codes of a row, with those that fill it up.
+constexpr int64_t InterleavedWidth(int64_t dim) {
+  return (dim + 3) / 4 * 4;
+}
+
+// Puts the codes of a row into its place in a block of kInterleavedRows * InterleavedWidth() bytes.
+void InterleaveRow(const int8_t* codes, int64_t dim, int64_t place, uint8_t* block);
+
+// Blocks one after another; codes on a multiple of 64 bytes.
+struct InterleavedRows {
+  const uint8_t* codes;
+  int64_t blocks;
+  const float* scales;  // of each row
+  const float* norms;   // of each row; an infinite one is never found
+  const float* errors;  // of each block, the largest
+};
+
+struct InterleavedQuery {
+  const int8_t* halves;  // 2 * InterleavedWidth()
+  int32_t correction;
+  float norm;
+  float double_scale;
+  float reach;
+};
+
+// Splits a query's codes into `halves`; returns its correction.
+int32_t HalveQuery(const int16_t* codes, int64_t dim, int8_t* halves);
+
+// Writes to `out` (room for queries * rows) each cell whose
+//   query.norm + norm - double_scale * scale * (sum of products of the codes)
+// in float is at most (reach + error)^2, and returns how many.  At most kInterleavedQueries.
+int64_t ScanInterleaved(std::span<const InterleavedQuery> queries, const InterleavedRows& rows,
+                        int64_t dim, CellBelow* out);
+
+// least[q * kInterleavedBuckets + b]: the smallest value of the rows whose number is b modulo
+// kInterleavedBuckets.  Reaches and errors are not looked at.
+void LeastInterleaved(std::span<const InterleavedQuery> queries, const InterleavedRows& rows,
+                      int64_t dim, float* least);
+
+}  // namespace resmem
+
+#endif  // RESMEM_KERNELS_SCAN_INTERLEAVED_H_
