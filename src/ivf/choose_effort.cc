@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "search/nearest_list.h"
@@ -15,7 +16,7 @@ namespace {
 
 // A query with many neighbors tells more, and its exact answer takes longer.
 constexpr int64_t kFewNeighbors = 64;
-constexpr int64_t kQueriesOfFew = 1000, kQueriesOfMany = 200;
+constexpr int64_t kQueriesOfFew = 2000, kQueriesOfMany = 200;
 constexpr int64_t kFewestQueries = 100;  // of a small memory
 
 class Trial {
@@ -107,10 +108,10 @@ class Trial {
   Neighbors truth_;
 };
 
-// 1, 2, 3, ... and from 16 on in steps of a fifth, up to all.
+// 1, 2, 3, ... and from 20 on in steps of a tenth, up to all.
 std::vector<int64_t> ProbeSteps(int64_t lists) {
   std::vector<int64_t> steps;
-  for (int64_t probes = 1; probes < lists; probes += std::max<int64_t>(1, probes / 5)) {
+  for (int64_t probes = 1; probes < lists; probes += std::max<int64_t>(1, probes / 10)) {
     steps.push_back(probes);
   }
   steps.push_back(lists);
@@ -121,61 +122,103 @@ bool Suffices(const Trial::Outcome& outcome, double recall) {
   return outcome.mean - 2 * outcome.standard_error >= recall;
 }
 
-Result<MeasuredEffort> ChooseFor(int64_t k, const Trial& trial, int64_t lists, double recall) {
-  // The lists alone should lose less than was allowed, so that the codes may lose the rest.
-  const double of_lists = recall + (1 - recall) / 10;
-  const std::vector<int64_t> steps = ProbeSteps(lists);
-  SearchEffort effort{k, lists, kMostDepth * k};
-  size_t low = 0, high = steps.size() - 1;  // `high` suffices, or is all there is
-  while (low < high) {
-    const size_t middle = (low + high) / 2;
-    effort.probes = steps[middle];
-    RESMEM_ASSIGN_OR_RETURN(const Trial::Outcome outcome, trial.Measure(effort));
-    if (Suffices(outcome, of_lists)) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  effort.probes = steps[high];
-  MeasuredEffort measured;
-  for (const int64_t eighths :
-       {int64_t{9}, int64_t{10}, int64_t{12}, int64_t{16}, int64_t{24}, 8 * kMostDepth}) {
-    effort.depth = k * eighths / 8;
-    RESMEM_ASSIGN_OR_RETURN(const Trial::Outcome outcome, trial.Measure(effort));
-    measured = {effort, outcome.mean};
-    if (Suffices(outcome, recall)) break;
-  }
-  return measured;
+// Whether a scan of all keys costs less.  Counted, not timed, so that the same seed gives the same
+// index: in a batch, a row of a list takes about twice as long as one of all rows in order, and a
+// visit as long as 80 of these (docs/decisions/approximate_search.md).
+bool ExactIsQuicker(const InvertedFile& file, int64_t probes) {
+  const double rows = static_cast<double>(file.rows());
+  const double share = static_cast<double>(probes) / static_cast<double>(file.lists());
+  return 2 * share * rows + static_cast<double>(file.lists() + 80 * probes) > rows;
 }
+
+class Chooser {
+ public:
+  Chooser(const InvertedFile& file, double recall)
+      : file_(file), recall_(recall), steps_(ProbeSteps(file.lists())) {
+    while (last_ + 1 < steps_.size() && !ExactIsQuicker(file, steps_[last_])) ++last_;
+  }
+
+  // To be called for ascending k: more neighbors need about as many lists, or more.
+  Result<MeasuredEffort> ChooseFor(int64_t k, const Trial& trial) {
+    SearchEffort effort{k, file_.lists(), kMostDepth * k};
+    RESMEM_RETURN_IF_ERROR(FewestProbes(trial, &effort));
+    if (ExactIsQuicker(file_, effort.probes)) {
+      return MeasuredEffort{{k, file_.lists(), kMostDepth * k}, 1.0, true};
+    }
+    MeasuredEffort measured;
+    for (const int64_t eighths :
+         {int64_t{9}, int64_t{10}, int64_t{12}, int64_t{16}, int64_t{24}, 8 * kMostDepth}) {
+      effort.depth = k * eighths / 8;
+      RESMEM_ASSIGN_OR_RETURN(const Trial::Outcome outcome, trial.Measure(effort));
+      measured = {effort, outcome.mean, false};
+      if (Suffices(outcome, recall_)) break;
+    }
+    return measured;
+  }
+
+ private:
+  // In growing strides from slightly below the last k's, so that few trials scan many lists.
+  Status FewestProbes(const Trial& trial, SearchEffort* effort) {
+    // The lists alone should lose less than was allowed, so that the codes may lose the rest.
+    const double of_lists = recall_ + (1 - recall_) / 10;
+    size_t low = std::max<size_t>(found_, 2) - 2, high = last_;
+    const auto try_step = [&](size_t step) -> Status {
+      effort->probes = steps_[step];
+      RESMEM_ASSIGN_OR_RETURN(const Trial::Outcome outcome, trial.Measure(*effort));
+      if (Suffices(outcome, of_lists)) {
+        high = step;
+      } else {
+        low = step + 1;
+      }
+      return {};
+    };
+    for (size_t stride = 1; high == last_ && low + stride < high; stride *= 2) {
+      RESMEM_RETURN_IF_ERROR(try_step(low + stride));
+    }
+    while (low < high) RESMEM_RETURN_IF_ERROR(try_step((low + high) / 2));
+    found_ = high;
+    effort->probes = steps_[high];
+    return {};
+  }
+
+  const InvertedFile& file_;
+  const double recall_;
+  const std::vector<int64_t> steps_;
+  size_t last_ = 0;   // the first step from which exact search is quicker, or all lists
+  size_t found_ = 0;  // step of the last k
+};
 
 }  // namespace
 
 Result<std::vector<MeasuredEffort>> ChooseEffort(const ListSearch& search, const KnnIndex& exact,
-                                                 double recall, uint64_t seed, int threads,
+                                                 const EffortGoal& goal, int threads,
                                                  Progress* progress) {
+  std::set<int64_t> served(std::begin(kEffortLadder), std::end(kEffortLadder));
+  if (goal.k >= 1 && goal.k <= kMostNeighbors) served.insert(goal.k);
   Trial few(search, threads), many(search, threads);
-  RESMEM_RETURN_IF_ERROR(few.Ask(exact, kQueriesOfFew, kFewNeighbors, seed, progress));
-  RESMEM_RETURN_IF_ERROR(
-      many.Ask(exact, kQueriesOfMany, *std::rbegin(kEffortLadder), seed, progress));
+  RESMEM_RETURN_IF_ERROR(few.Ask(exact, kQueriesOfFew, kFewNeighbors, goal.seed, progress));
+  RESMEM_RETURN_IF_ERROR(many.Ask(exact, kQueriesOfMany, kMostNeighbors, goal.seed, progress));
+  Chooser chooser(search.file(), goal.recall);
   std::vector<MeasuredEffort> chosen;
-  for (const int64_t k : kEffortLadder) {
+  const auto report = [&] {
     if (progress != nullptr) {
-      if (progress->Cancelled()) return Status(ErrorCode::kCancelled, "indexing was stopped");
-      progress->Report("effort", static_cast<int64_t>(chosen.size()), std::ssize(kEffortLadder));
+      progress->Report("effort", std::ssize(chosen), static_cast<int64_t>(served.size()));
+    }
+  };
+  for (const int64_t k : served) {
+    report();
+    if (progress != nullptr && progress->Cancelled()) {
+      return Status(ErrorCode::kCancelled, "indexing was stopped");
     }
     const Trial& trial = k <= kFewNeighbors ? few : many;
     if (trial.most() < 1) {
-      chosen.push_back({{k, 1, k}, 1.0});
+      chosen.push_back({{k, 1, k}, 1.0, false});
       continue;
     }
-    RESMEM_ASSIGN_OR_RETURN(const MeasuredEffort effort,
-                            ChooseFor(k, trial, search.file().lists(), recall));
+    RESMEM_ASSIGN_OR_RETURN(const MeasuredEffort effort, chooser.ChooseFor(k, trial));
     chosen.push_back(effort);
   }
-  if (progress != nullptr) {
-    progress->Report("effort", std::ssize(kEffortLadder), std::ssize(kEffortLadder));
-  }
+  report();
   return chosen;
 }
 

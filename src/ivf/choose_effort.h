@@ -12,12 +12,19 @@
 
 namespace resmem {
 
-// Rows that can be found, up to 1,000 of them, ask for their neighbors without themselves, and the
+// What is asked of an index.
+struct EffortGoal {
+  double recall = 0;
+  int64_t k = 0;  // the memory's own; the ladder's are served anyway
+  uint64_t seed = 0;
+};
+
+// Rows that can be found, up to 2,000 of them, ask for their neighbors without themselves, and the
 // answers are compared with those of `exact`, an index of the same rows.  Recall is the share of
 // rows in an answer that are no farther than the last of the exact one.  Chosen so that the mean is
-// above `recall` by two standard errors; where nothing is, all lists are scanned.
+// above the goal by two standard errors; where nothing is, all lists are scanned.
 Result<std::vector<MeasuredEffort>> ChooseEffort(const ListSearch& search, const KnnIndex& exact,
-                                                 double recall, uint64_t seed, int threads,
+                                                 const EffortGoal& goal, int threads,
                                                  Progress* progress);
 
 }  // namespace resmem

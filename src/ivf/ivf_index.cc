@@ -30,7 +30,7 @@ class IvfIndex : public KnnIndex {
   Status Search(MatrixView queries, const SearchOptions& options, Neighbors* out) const override
       try {
     RESMEM_RETURN_IF_ERROR(CheckSearch(queries, options, dim(), rows()));
-    if (options.k > *std::rbegin(kEffortLadder)) return exact_.Search(queries, options, out);
+    if (ExactIsQuicker(options.k)) return exact_.Search(queries, options, out);
     RESMEM_RETURN_IF_ERROR(PrepareNeighbors(queries.rows, options.k, out));
     std::vector<Question> questions;
     std::vector<int64_t> out_of_reach;
@@ -55,13 +55,23 @@ class IvfIndex : public KnnIndex {
                        [&](const IndexedPart& part) { return part.search->InReach(query); });
   }
 
+  // For most of the rows in lists.  The same for one query and a batch, so that answers are.
+  bool ExactIsQuicker(int64_t k) const {
+    if (k > kMostNeighbors) return true;
+    int64_t rows = 0;
+    for (const IndexedPart& part : parts_) {
+      if (ChoiceFor(part, k).exact) rows += part.search->file().rows();
+    }
+    return 2 * rows > indexed_rows_;
+  }
+
   // As it was measured: with its own k, which may be more than is asked for now.
-  static SearchEffort EffortFor(const IndexedPart& part, int64_t k) {
+  static const MeasuredEffort& ChoiceFor(const IndexedPart& part, int64_t k) {
     const auto fits =
         std::find_if(part.efforts.begin(), part.efforts.end(),
                      [&](const MeasuredEffort& choice) { return choice.effort.k >= k; });
     RESMEM_DCHECK(fits != part.efforts.end());
-    return fits->effort;
+    return *fits;
   }
 
   // Queries of a thread that share a pass over the lists: as many as their candidates, rows and
@@ -69,7 +79,7 @@ class IvfIndex : public KnnIndex {
   int64_t MostTogether(int64_t k) const {
     int64_t most = kMostTogether;
     for (const IndexedPart& part : parts_) {
-      const SearchEffort effort = EffortFor(part, k);
+      const SearchEffort effort = ChoiceFor(part, k).effort;
       const int64_t lists = std::min(effort.probes, part.search->file().lists());
       most = std::min(most, kMostCandidates / (2 * effort.depth + 3 * lists + 64));
     }
@@ -116,7 +126,7 @@ class IvfIndex : public KnnIndex {
     std::vector<std::vector<MeasuredRow>> measured(questions.size());
     int64_t first_row = 0;
     for (const IndexedPart& part : parts_) {
-      const SearchEffort effort = EffortFor(part, out->k);
+      const SearchEffort effort = ChoiceFor(part, out->k).effort;
       RESMEM_RETURN_IF_ERROR(part.search->Search(questions, effort, first_row, threads, measured));
       first_row += part.search->file().rows();
     }

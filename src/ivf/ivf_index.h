@@ -18,7 +18,7 @@ namespace resmem {
 // Consecutive rows that share an inverted file.
 struct IndexedPart {
   std::unique_ptr<ListSearch> search;
-  std::vector<MeasuredEffort> efforts;  // by k, ascending
+  std::vector<MeasuredEffort> efforts;  // by k, ascending to kMostNeighbors
 };
 
 // Rows that are searched exactly.
@@ -28,8 +28,8 @@ struct UnindexedRows {
 };
 
 // Rows are numbered through the parts in order, then through `rest`.  `exact` covers all of them,
-// outlives the index, and answers what codes cannot: k above the ladder's last, queries out of
-// reach.
+// outlives the index, and answers what lists cannot, or not as quickly: k above kMostNeighbors,
+// queries out of reach, k for which most rows' effort is `exact`.
 //
 // Answers as KnnIndex says, but a row may be missing; distances are true.  The same for any thread
 // count, batch size and instruction set.

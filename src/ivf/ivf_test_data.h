@@ -85,11 +85,11 @@ struct Indexed {
         WriteInvertedFile(FileSystem::Posix(), path.get(), keys(), options).status());
     return Open(recall, options.threads);
   }
-  // The same without trying: three lists for any k.
-  Status BuildUntried() {
+  // The same without trying.
+  Status BuildUntried(int64_t probes = 3) {
     RESMEM_RETURN_IF_ERROR(WriteInvertedFile(FileSystem::Posix(), path.get(), keys(), {}).status());
     RESMEM_ASSIGN_OR_RETURN(std::vector<IndexedPart> parts, OpenPart());
-    for (const int64_t k : kEffortLadder) efforts.push_back({{k, 3, 2 * k}, 0});
+    for (const int64_t k : kEffortLadder) efforts.push_back({{k, probes, 2 * k}, 0, false});
     parts[0].efforts = efforts;
     approximate = MakeIvfIndex(std::move(parts), std::nullopt, *exact);
     return {};
@@ -102,8 +102,8 @@ struct Indexed {
   }
   Status Open(double recall, int threads = 0) {
     RESMEM_ASSIGN_OR_RETURN(std::vector<IndexedPart> parts, OpenPart());
-    RESMEM_ASSIGN_OR_RETURN(efforts,
-                            ChooseEffort(*parts[0].search, *exact, recall, 0, threads, nullptr));
+    RESMEM_ASSIGN_OR_RETURN(
+        efforts, ChooseEffort(*parts[0].search, *exact, {recall, 50, 0}, threads, nullptr));
     parts[0].efforts = efforts;
     approximate = MakeIvfIndex(std::move(parts), std::nullopt, *exact);
     return {};

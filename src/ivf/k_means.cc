@@ -18,6 +18,9 @@ namespace {
 
 constexpr int64_t kSamplesPerList = 64;
 constexpr int kRounds = 10;
+// The first rounds move centroids far: a quarter of a large sample tells where to.
+constexpr int kRoughRounds = 6;
+constexpr int64_t kRoughShare = 4;
 constexpr int64_t kPointsAtOnce = 512;
 
 // `wanted` visible rows, ascending, each subset equally likely.
@@ -44,13 +47,14 @@ class Trainer {
         threads_(threads),
         random_(seed),
         rows_(SampleRows(keys, std::min(keys.visible_rows(), lists * kSamplesPerList), &random_)),
-        points_(dim_, static_cast<int64_t>(rows_.size())),
-        list_of_(rows_.size()) {}
+        points_(dim_, static_cast<int64_t>(rows_.size())) {}
 
   Result<TrainedCentroids> Train(Progress* progress) {
     RESMEM_RETURN_IF_ERROR(ReadSample());
     ChooseFirst();
+    const bool large = count() == lists_ * kSamplesPerList;
     for (int round = 0; round < kRounds; ++round) {
+      active_ = large && round < kRoughRounds ? count() / kRoughShare : count();
       if (progress != nullptr) {
         if (progress->Cancelled()) return Status(ErrorCode::kCancelled, "indexing was stopped");
         progress->Report("centroids", round, kRounds);
@@ -65,7 +69,14 @@ class Trainer {
  private:
   int64_t count() const { return static_cast<int64_t>(rows_.size()); }
 
+  // Points are in random order, so that the first of them are a sample, too; rows are read in
+  // theirs.
   Status ReadSample() {
+    std::vector<int64_t> order(rows_.size());
+    std::iota(order.begin(), order.end(), 0);
+    for (int64_t i = count() - 1; i > 0; --i) {
+      std::swap(order[i], order[random_.Below(static_cast<uint64_t>(i + 1))]);
+    }
     std::vector<double> sums(static_cast<size_t>(dim_));
     std::vector<float> scratch(sums.size());
     for (const int64_t row : rows_) {
@@ -79,7 +90,7 @@ class Trainer {
       const float* key = keys_.Rows(rows_[i], 1, scratch.data());
       RESMEM_RETURN_IF_ERROR(
           CheckListedDistance(rows_[i], SquaredDistance(key, trained_.center.data(), dim_)));
-      points_.Set(i, key, trained_.center.data());
+      points_.Set(order[i], key, trained_.center.data());
     }
     return {};
   }
@@ -93,27 +104,21 @@ class Trainer {
 
   void ChooseFirst() {
     trained_.values.resize(static_cast<size_t>(lists_ * dim_));
-    std::vector<int64_t> order(rows_.size());
-    std::iota(order.begin(), order.end(), 0);
-    for (int64_t list = 0; list < lists_; ++list) {
-      const int64_t other =
-          list + static_cast<int64_t>(random_.Below(static_cast<uint64_t>(count() - list)));
-      std::swap(order[list], order[other]);
-      PutCentroid(list, order[list]);
-    }
+    for (int64_t list = 0; list < lists_; ++list) PutCentroid(list, list);
   }
 
   void Assign() {
     const Centroids centroids(trained_.values.data(), lists_, dim_, trained_.center.data());
-    ParallelFor(threads_, count(), kPointsAtOnce, [&](int64_t begin, int64_t end, int) {
+    list_of_.resize(static_cast<size_t>(active_));
+    ParallelFor(threads_, active_, kPointsAtOnce, [&](int64_t begin, int64_t end, int) {
       centroids.Assign(points_, begin, end - begin, list_of_.data() + begin);
     });
     starts_.assign(static_cast<size_t>(lists_) + 1, 0);
     for (const uint32_t list : list_of_) ++starts_[list + 1];
     std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
-    by_list_.resize(rows_.size());
+    by_list_.resize(list_of_.size());
     std::vector<int64_t> next(starts_.begin(), starts_.end() - 1);
-    for (int64_t i = 0; i < count(); ++i) by_list_[next[list_of_[i]]++] = i;
+    for (int64_t i = 0; i < active_; ++i) by_list_[next[list_of_[i]]++] = i;
   }
 
   int64_t size(int64_t list) const { return starts_[list + 1] - starts_[list]; }
@@ -144,7 +149,7 @@ class Trainer {
     std::vector<Sized> sizes;
     for (int64_t list = 0; list < lists_; ++list) sizes.emplace_back(size(list), -list);
     std::priority_queue<Sized> largest(std::less<Sized>(), std::move(sizes));
-    const int64_t mean = count() / lists_;
+    const int64_t mean = active_ / lists_;
     for (int64_t list = 0; list < lists_; ++list) {
       if (size(list) > mean / 4) continue;
       const auto [members, minus_list] = largest.top();
@@ -163,7 +168,8 @@ class Trainer {
   const std::vector<int64_t> rows_;  // of the sample
   CodedVectors points_;
   TrainedCentroids trained_;
-  std::vector<uint32_t> list_of_;  // of each point
+  int64_t active_ = 0;             // points that count in this round
+  std::vector<uint32_t> list_of_;  // of each of them
   std::vector<int64_t> starts_, by_list_;
 };
 

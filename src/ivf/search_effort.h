@@ -16,12 +16,15 @@ struct SearchEffort {
 // The least effort that was seen to suffice, and what it gave.
 struct MeasuredEffort {
   SearchEffort effort;
-  double recall = 0;  // mean over the queries tried
+  double recall = 0;   // mean over the queries tried
+  bool exact = false;  // so many lists that scanning all keys is quicker
 };
 
-// Effort is chosen for these k; a search takes the first that is not below its own.
+// Effort is chosen for these k and for the memory's own; a search takes the first that is not
+// below its k.
 inline constexpr int64_t kEffortLadder[] = {16, 64, 256, 1024};
-inline constexpr int64_t kMostDepth = 4;  // times k
+inline constexpr int64_t kMostNeighbors = 1024;  // of a search by lists
+inline constexpr int64_t kMostDepth = 4;         // times k
 
 }  // namespace resmem
 

@@ -1,6 +1,5 @@
 #include "memory/index_json.h"
 
-#include <iterator>
 #include <set>
 #include <utility>
 
@@ -22,7 +21,9 @@ Result<double> ShareFromJson(const Json& object, const char* name, const std::st
   return share;
 }
 
-Result<MeasuredEffort> EffortFromJson(const Json& object, int64_t k, const std::string& where) {
+// For a k above `previous`.
+Result<MeasuredEffort> EffortFromJson(const Json& object, int64_t previous,
+                                      const std::string& where) {
   MeasuredEffort measured;
   SearchEffort& effort = measured.effort;
   Fields fields(object, where);
@@ -30,11 +31,19 @@ Result<MeasuredEffort> EffortFromJson(const Json& object, int64_t k, const std::
   fields.Get("probes", &effort.probes);
   fields.Get("depth", &effort.depth);
   RESMEM_RETURN_IF_ERROR(fields.status());
-  if (effort.k != k || effort.probes < 1 || effort.probes > INT32_MAX || effort.depth < k ||
-      effort.depth > kMostDepth * k) {
+  const int64_t k = effort.k;
+  if (k <= previous || k > kMostNeighbors || effort.probes < 1 || effort.probes > INT32_MAX ||
+      effort.depth < k || effort.depth > kMostDepth * k) {
     return CorruptManifest(Text(where, " is ", effort.probes, " probes and depth ", effort.depth,
-                                " for k = ", effort.k, "; expected k = ", k,
-                                ", 1 or more probes, depth ", k, " to ", kMostDepth * k));
+                                " for k = ", k, "; expected k above ", previous, " and up to ",
+                                kMostNeighbors, ", 1 or more probes, depth k to ", kMostDepth,
+                                " k"));
+  }
+  if (object.contains("exact")) {
+    if (!object["exact"].is_boolean()) {
+      return CorruptManifest(Text(where, ": exact is neither true nor false"));
+    }
+    measured.exact = object["exact"].get<bool>();
   }
   RESMEM_ASSIGN_OR_RETURN(measured.recall, ShareFromJson(object, "recall", where));
   return measured;
@@ -46,14 +55,18 @@ Result<IndexPart> PartFromJson(const Json& object, int64_t generation, const std
   Fields fields(object, where);
   const Json* efforts = fields.Find("efforts");
   RESMEM_RETURN_IF_ERROR(fields.status());
-  if (!efforts->is_array() || efforts->size() != std::size(kEffortLadder)) {
-    return CorruptManifest(Text(where, ": efforts is not a list of ", std::size(kEffortLadder)));
-  }
-  for (size_t i = 0; i < efforts->size(); ++i) {
+  if (!efforts->is_array()) return CorruptManifest(Text(where, ": efforts is not a list"));
+  int64_t largest_k = 0;
+  for (const Json& entry : *efforts) {
     RESMEM_ASSIGN_OR_RETURN(
         const MeasuredEffort effort,
-        EffortFromJson((*efforts)[i], kEffortLadder[i], Text(where, ", effort ", i)));
+        EffortFromJson(entry, largest_k, Text(where, ", effort ", part.efforts.size())));
     part.efforts.push_back(effort);
+    largest_k = effort.effort.k;
+  }
+  if (largest_k != kMostNeighbors) {
+    return CorruptManifest(
+        Text(where, ": efforts end at k = ", largest_k, ", expected ", kMostNeighbors));
   }
   return part;
 }
@@ -68,7 +81,8 @@ Json IndexToJson(const IndexRecord& index) {
       efforts.push_back({{"k", measured.effort.k},
                          {"probes", measured.effort.probes},
                          {"depth", measured.effort.depth},
-                         {"recall", measured.recall}});
+                         {"recall", measured.recall},
+                         {"exact", measured.exact}});
     }
     Json record = RecordToJson(part.file);
     record["efforts"] = std::move(efforts);

@@ -25,7 +25,7 @@ struct FileRecord {
 // An inverted file over whole segments, and how it is searched.
 struct IndexPart {
   FileRecord file;                      // rows: those of the segments
-  std::vector<MeasuredEffort> efforts;  // for each k of kEffortLadder
+  std::vector<MeasuredEffort> efforts;  // by k, ascending to kMostNeighbors
 };
 
 // Parts cover the segments in order, from the first; the last segments may be in none.

@@ -65,7 +65,7 @@ Result<InvertedFile> OpenPart(FileSystem& files, const std::string& folder, int6
 
 double RecallAt(int64_t k, const std::vector<MeasuredEffort>& efforts) {
   for (const MeasuredEffort& measured : efforts) {
-    if (measured.effort.k >= k) return measured.recall;
+    if (measured.effort.k >= k) return measured.exact ? 1 : measured.recall;
   }
   return 1;  // searched exactly
 }
@@ -134,8 +134,8 @@ Status AddIndexPart(FolderChange* change, const StoredRows& rows, size_t first_s
                           OpenPart(change->files(), change->folder(), dim, part.file));
   const ListSearch search(std::move(file), store, keys.hidden);
   RESMEM_ASSIGN_OR_RETURN(const std::unique_ptr<KnnIndex> exact, keys.Exact(dim));
-  RESMEM_ASSIGN_OR_RETURN(
-      part.efforts, ChooseEffort(search, *exact, index.recall, index.seed, threads, progress));
+  const EffortGoal goal{index.recall, manifest->description.parameters.k, index.seed};
+  RESMEM_ASSIGN_OR_RETURN(part.efforts, ChooseEffort(search, *exact, goal, threads, progress));
   index.parts.push_back(std::move(part));
   return {};
 }
