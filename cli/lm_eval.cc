@@ -9,7 +9,6 @@
 #include "inputs/parameter_options.h"
 #include "inputs/token_options.h"
 #include "outputs/document_output.h"
-#include "outputs/evaluation_text.h"
 #include "resmem/document_intervals.h"
 #include "resmem/report.h"
 
@@ -55,24 +54,46 @@ void LmEval::Declare(CommandLine& line) {
                   "resmem lm eval train.resmem --tokens test.tokens --model run/last.onnx");
 }
 
+std::string MethodWords(const MethodResult& result) {
+  switch (result.method) {
+    case Method::kKnn:
+      return "k-NN";
+    case Method::kKnnLm:
+      return "kNN-LM, lambda " + ShortNumber(result.lambda);
+    case Method::kResMem:
+      return "ResMem";
+    default:
+      return MethodName(result.method);
+  }
+}
+
 std::string LmEval::Words(const Evaluation& evaluation) const {
-  const DocumentIntervals intervals = BootstrapDocuments(evaluation.slices);
+  Table table({{"method", Table::Align::kLeft},
+               {"accuracy"},
+               {"95 % interval"},
+               {"gain"},
+               {"95 % interval"},
+               {"set right"},
+               {"spoiled"},
+               {"perplexity"}});
   const auto between = [](const Interval& interval) {
-    return Fixed(100 * interval.low, 2) + " to " + Fixed(100 * interval.high, 2);
+    return Fixed(100 * interval.low, 2) + " .. " + Fixed(100 * interval.high, 2);
   };
-  Table table = Table::Facts();
-  table.AddRow({"by documents", "95 % intervals that draw " +
-                                    Counted(intervals.documents, "document") + ", not tokens"});
-  table.AddRow({"  base", between(intervals.base_accuracy) + " %"});
-  table.AddRow({"  ResMem", between(intervals.resmem_accuracy) + " %"});
-  table.AddRow({"  gain", between(intervals.gain) + " points"});
-  table.AddRow({"perplexity", Fixed(std::exp(evaluation.base_calibration.nll), 2) +
-                                  " of the base, " +
-                                  Fixed(std::exp(evaluation.resmem_calibration.nll), 2) +
-                                  " of ResMem by the calibrator " + evaluation.calibrator});
-  return Counted(evaluation.rows, "token") + "; " +
-         ParametersText(evaluation.parameters, evaluation.task) + "\n\n" +
-         MethodsText(evaluation, /*every_lambda=*/true) + "\n" + table.Text();
+  for (const MethodResult& result : evaluation.methods) {
+    const PairedGain& gain = result.against_base;
+    const bool base = result.method == Method::kBase;
+    table.AddRow(
+        {MethodWords(result), Percent(result.accuracy.value), between(result.accuracy.interval),
+         base ? "" : SignedPoints(gain.gain),
+         base ? "" : SignedPoints(gain.interval.low) + " .. " + SignedPoints(gain.interval.high),
+         base ? "" : Count(gain.fixed), base ? "" : Count(gain.harmed),
+         result.nll.has_value() ? Fixed(std::exp(*result.nll), 2) : ""});
+  }
+  return Counted(evaluation.rows, "token") + " of " +
+         Counted(std::ssize(evaluation.slices), "document") + "; " +
+         ParametersText(evaluation.parameters, evaluation.task) + "\n\n" + table.Text() +
+         "\nIntervals draw whole documents. ResMem's perplexity is by the calibrator " +
+         evaluation.calibrator + ".\n";
 }
 
 Result<ExitCode> LmEval::Run(Console& console) {
@@ -87,8 +108,8 @@ Result<ExitCode> LmEval::Run(Console& console) {
   options_.threads = model_.threads();
   options_.progress = console.progress();
   const Predictor predictor(memory);
-  RESMEM_ASSIGN_OR_RETURN(const Evaluation evaluation,
-                          Evaluate(predictor, rows.Source(), options_));
+  RESMEM_ASSIGN_OR_RETURN(Evaluation evaluation, Evaluate(predictor, rows.Source(), options_));
+  UseDocumentIntervals(&evaluation);
   for (const std::string& warning : evaluation.warnings) console.Warn(warning);
   if (output_.wanted()) {
     RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, {tokens_path_, model_.path()}));

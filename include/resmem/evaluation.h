@@ -62,6 +62,12 @@ struct MethodResult {
   float lambda = 0;  // kKnnLm
   Accuracy accuracy;
   PairedGain against_base;
+  // Mean -log of the label's probability: of the base's softmax(f), of the neighbors' labels, of
+  // kNN-LM's mixture, of ResMem's score by the calibrator; and the rows that were below 2^-23,
+  // which count as 2^-23.  None for nearest class mean, which has no probabilities.
+  std::optional<double> nll;
+  int64_t floored = 0;
+  std::vector<int64_t> slice_correct;  // right answers in each of Evaluation::slices
 };
 
 // A class or a slice.

@@ -39,16 +39,19 @@ ClassificationJudge::ClassificationJudge(const Predictor& predictor,
       parameters_(*options.parameters),
       classes_(predictor.memory().description().outputs),
       class_groups_(static_cast<size_t>(classes_)) {
-  entries_.push_back({Method::kBase, 0, {}, {}});
+  const auto add = [&](Method method, float lambda = 0) {
+    entries_.emplace_back();
+    entries_.back().method = method;
+    entries_.back().lambda = lambda;
+  };
+  add(Method::kBase);
   const bool rows = predictor.memory().rows() > 0;
-  if (options.baselines && rows && classes_ <= kMostMeanClasses) {
-    entries_.push_back({Method::kNearestClassMean, 0, {}, {}});
-  }
+  if (options.baselines && rows && classes_ <= kMostMeanClasses) add(Method::kNearestClassMean);
   if (options.baselines && rows && parameters_.k > 0) {
-    entries_.push_back({Method::kKnn, 0, {}, {}});
-    for (const float lambda : options.lambdas) entries_.push_back({Method::kKnnLm, lambda, {}, {}});
+    add(Method::kKnn);
+    for (const float lambda : options.lambdas) add(Method::kKnnLm, lambda);
   }
-  entries_.push_back({Method::kResMem, 0, {}, {}});
+  add(Method::kResMem);
   const std::vector<std::string>& names = predictor.memory().description().class_names;
   for (size_t c = 0; c < class_groups_.size(); ++c) {
     class_groups_[c].name = names.empty() ? Text(c) : names[c];
@@ -64,6 +67,7 @@ Status ClassificationJudge::Add(const RowBlock& block, int64_t begin, int64_t co
   resmem_judged_.resize(static_cast<size_t>(count));
   for (Entry& entry : entries_) {
     entry.answers.resize(static_cast<size_t>(count));
+    if (entry.is_mixture()) entry.probabilities.resize(static_cast<size_t>(count));
     if (entry.method != Method::kNearestClassMean) continue;
     RESMEM_RETURN_IF_ERROR(AnswerByClassMeans(rows, neighbors, &entry));
   }
@@ -79,11 +83,7 @@ Status ClassificationJudge::Add(const RowBlock& block, int64_t begin, int64_t co
     }
   });
   for (const Status& failure : failures) RESMEM_RETURN_IF_ERROR(failure);
-  for (Entry& entry : entries_) {
-    for (size_t i = 0; i < entry.answers.size(); ++i) {
-      entry.counts.Add(base_answers()[i] == rows.labels[i], entry.answers[i] == rows.labels[i]);
-    }
-  }
+  for (Entry& entry : entries_) Count(rows, &entry);
   for (size_t i = 0; i < base_judged_.size(); ++i) {
     base_calibration_.Add(base_judged_[i]);
     resmem_calibration_.Add(resmem_judged_[i]);
@@ -106,9 +106,11 @@ Status ClassificationJudge::JudgeRow(std::span<const float> logits, int32_t labe
         break;  // is there already
       case Method::kKnn:
         answer = scratch->Knn();
+        entry.probabilities[i] = scratch->MixtureAt(1.0f, label);
         break;
       case Method::kKnnLm:
         answer = scratch->KnnLm(entry.lambda);
+        entry.probabilities[i] = scratch->MixtureAt(entry.lambda, label);
         break;
       case Method::kResMem:
         answer = scratch->ResMem();
@@ -142,20 +144,40 @@ Status ClassificationJudge::AnswerByClassMeans(const Rows& rows, const Neighbors
   return {};
 }
 
+void ClassificationJudge::Count(const Rows& rows, Entry* entry) const {
+  for (size_t i = 0; i < entry->answers.size(); ++i) {
+    entry->counts.Add(base_answers()[i] == rows.labels[i], entry->answers[i] == rows.labels[i]);
+  }
+  if (!entry->is_mixture()) return;
+  for (const float probability : entry->probabilities) {
+    bool floored = false;
+    entry->nll += NegativeLog(probability, &floored);
+    entry->floored += floored ? 1 : 0;
+  }
+}
+
+Status ClassificationJudge::CountSlice(const std::string& name, size_t row, int32_t label,
+                                       int64_t number) {
+  Slice& slice = slices_[name];
+  slice.correct.resize(entries_.size());
+  AddToGroup(base_answers()[row] == label, resmem_answers()[row] == label, &slice.group);
+  for (size_t e = 0; e < entries_.size(); ++e) {
+    slice.correct[e] += entries_[e].answers[row] == label ? 1 : 0;
+  }
+  if (slices_.size() <= kMostSlices) return {};
+  return {ErrorCode::kBadData,
+          Text("the slices have more than ", kMostSlices, " different names by row ", number,
+               "; a slice is a group of many rows")};
+}
+
 Status ClassificationJudge::CountGroups(const RowBlock& block, int64_t begin, const Rows& rows) {
   for (size_t i = 0; i < rows.labels.size(); ++i) {
     const int32_t label = rows.labels[i];
     const bool base_right = base_answers()[i] == label, right = resmem_answers()[i] == label;
     AddToGroup(base_right, right, &class_groups_[static_cast<size_t>(label)]);
     if (!rows.slices.empty()) {
-      GroupResult& slice = slice_groups_[rows.slices[i]];
-      AddToGroup(base_right, right, &slice);
-      if (slice_groups_.size() > kMostSlices) {
-        return {ErrorCode::kBadData,
-                Text("the slices have more than ", kMostSlices, " different names by row ",
-                     block.number(begin + static_cast<int64_t>(i)),
-                     "; a slice is a group of many rows")};
-      }
+      RESMEM_RETURN_IF_ERROR(
+          CountSlice(rows.slices[i], i, label, block.number(begin + static_cast<int64_t>(i))));
     }
     if (!options_.coarse_of_class.empty() && !base_right) {
       const std::vector<int32_t>& coarse = options_.coarse_of_class;
@@ -176,7 +198,10 @@ Status ClassificationJudge::CountGroups(const RowBlock& block, int64_t begin, co
 }
 
 void ClassificationJudge::Finish(Evaluation* evaluation) const {
-  for (const Entry& entry : entries_) {
+  evaluation->base_calibration = base_calibration_.Finish();
+  evaluation->resmem_calibration = resmem_calibration_.Finish();
+  for (size_t e = 0; e < entries_.size(); ++e) {
+    const Entry& entry = entries_[e];
     const Counts& counts = entry.counts;
     MethodResult result;
     result.method = entry.method;
@@ -184,16 +209,25 @@ void ClassificationJudge::Finish(Evaluation* evaluation) const {
     result.against_base =
         MakePairedGain(counts.fixed, counts.harmed, counts.both_right, counts.both_wrong);
     result.accuracy = MakeAccuracy(counts.both_right + counts.fixed, result.against_base.total);
-    evaluation->methods.push_back(result);
+    if (entry.is_mixture()) {
+      result.nll = entry.nll / static_cast<double>(std::max<int64_t>(result.accuracy.total, 1));
+      result.floored = entry.floored;
+    } else if (entry.method != Method::kNearestClassMean) {
+      const Calibration& calibration = entry.method == Method::kBase
+                                           ? evaluation->base_calibration
+                                           : evaluation->resmem_calibration;
+      result.nll = calibration.nll;
+      result.floored = calibration.floored;
+    }
+    for (const auto& [name, slice] : slices_) result.slice_correct.push_back(slice.correct[e]);
+    evaluation->methods.push_back(std::move(result));
   }
   evaluation->gain = evaluation->methods.back().against_base;
-  evaluation->base_calibration = base_calibration_.Finish();
-  evaluation->resmem_calibration = resmem_calibration_.Finish();
   for (const GroupResult& group : class_groups_) {
     if (group.total > 0) evaluation->classes.push_back(group);
   }
-  for (const auto& [name, group] : slice_groups_) {
-    evaluation->slices.push_back(group);
+  for (const auto& [name, slice] : slices_) {
+    evaluation->slices.push_back(slice.group);
     evaluation->slices.back().name = name;
   }
   if (!options_.coarse_of_class.empty()) evaluation->coarse = coarse_;

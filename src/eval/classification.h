@@ -28,10 +28,16 @@ class ClassificationJudge : public Judge {
     void Add(bool base_right, bool right);
   };
   struct Entry {
-    Method method;
-    float lambda;
+    Method method = Method::kBase;
+    float lambda = 0;
     Counts counts;
-    std::vector<int32_t> answers;  // of the current block
+    double nll = 0;  // summed over rows: k-NN and kNN-LM
+    int64_t floored = 0;
+    // Of the current block: answers, and what k-NN and kNN-LM give the label.
+    std::vector<int32_t> answers;
+    std::vector<float> probabilities;
+
+    bool is_mixture() const { return method == Method::kKnn || method == Method::kKnnLm; }
   };
 
   // Sets what is judged of one row of the block, whose number is `row`.
@@ -39,7 +45,9 @@ class ClassificationJudge : public Judge {
                   int64_t row, RowAnswers* scratch);
   // The answers of the method that looks at all rows together.
   Status AnswerByClassMeans(const Rows& rows, const Neighbors& neighbors, Entry* entry);
+  void Count(const Rows& rows, Entry* entry) const;
   Status CountGroups(const RowBlock& block, int64_t begin, const Rows& rows);
+  Status CountSlice(const std::string& name, size_t row, int32_t label, int64_t number);
 
   const Predictor& predictor_;
   const EvaluationOptions& options_;
@@ -48,7 +56,11 @@ class ClassificationJudge : public Judge {
   std::vector<Entry> entries_;  // the base first, ResMem last
   CalibrationSum base_calibration_, resmem_calibration_;
   std::vector<GroupResult> class_groups_;
-  std::map<std::string, GroupResult> slice_groups_;
+  struct Slice {
+    GroupResult group;
+    std::vector<int64_t> correct;  // of each entry
+  };
+  std::map<std::string, Slice> slices_;
   CoarseAnalysis coarse_;
   std::vector<RowResult> row_results_;
 

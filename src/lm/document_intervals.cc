@@ -44,7 +44,27 @@ DocumentIntervals BootstrapDocuments(std::span<const GroupResult> documents, int
   intervals.base_accuracy = Middle95(&base);
   intervals.resmem_accuracy = Middle95(&resmem);
   intervals.gain = Middle95(&gain);
+  const auto below = std::upper_bound(gain.begin(), gain.end(), 0.0) - gain.begin();
+  const auto above = gain.end() - std::lower_bound(gain.begin(), gain.end(), 0.0);
+  // One more of each: a finite number of draws never shows that there is no chance.
+  intervals.p_value = std::min(1.0, 2 * static_cast<double>(std::min(below, above) + 1) /
+                                        static_cast<double>(gain.size() + 1));
   return intervals;
+}
+
+void UseDocumentIntervals(Evaluation* evaluation) {
+  if (evaluation->slices.empty()) return;
+  std::vector<GroupResult> documents = evaluation->slices;
+  for (MethodResult& method : evaluation->methods) {
+    for (size_t i = 0; i < documents.size(); ++i) {
+      documents[i].resmem_correct = method.slice_correct[i];
+    }
+    const DocumentIntervals intervals = BootstrapDocuments(documents);
+    method.accuracy.interval = intervals.resmem_accuracy;
+    method.against_base.interval = intervals.gain;
+    method.against_base.p_value = method.method == Method::kBase ? 1 : intervals.p_value;
+  }
+  evaluation->gain = evaluation->methods.back().against_base;
 }
 
 }  // namespace resmem

@@ -16,6 +16,10 @@ Json ToJson(const MethodResult& result) {
   if (result.method == Method::kKnnLm) json["lambda"] = Number(result.lambda);
   json["accuracy"] = ToJson(result.accuracy);
   json["against_base"] = resmem::ToJson(result.against_base);
+  if (result.nll.has_value()) {
+    json["nll"] = Number(*result.nll);
+    json["floored"] = result.floored;
+  }
   return json;
 }
 

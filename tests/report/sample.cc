@@ -74,6 +74,7 @@ MethodResult MakeMethod(Method method, float lambda, int64_t fixed, int64_t harm
   result.accuracy = MakeAccuracy(base_right + fixed - harmed, total);
   result.against_base =
       MakePairedGain(fixed, harmed, base_right - harmed, total - base_right - fixed);
+  if (method != Method::kNearestClassMean) result.nll = 1 - result.accuracy.value;
   return result;
 }
 

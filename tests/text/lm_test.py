@@ -8,6 +8,7 @@ window, row or label shows in the keys.
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -142,6 +143,23 @@ class LanguageModelTest(unittest.TestCase):
         self.assertGreater(result["gain"]["fixed"], 0)
         for name, p in (("base", base), ("resmem", d.clip(resmem))):
             self.assertAlmostEqual(result["calibration"][name]["nll"], d.nll(p, truth), places=4)
+        # Perplexity of every method; below 2^-23 a probability counts as that.
+        for m in methods:
+            p = d.clip(resmem) if m["method"] == "resmem" else expected[m["method"], m.get("lambda")]
+            label = p[np.arange(len(truth)), truth]
+            self.assertAlmostEqual(m["nll"], -np.log(np.maximum(label, 2.0**-23)).mean(), places=4)
+            self.assertEqual(m["floored"], int((label < 2.0**-23).sum()))
+        knn_alone = next(m for m in methods if m["method"] == "knn")
+        self.assertGreater(knn_alone["floored"], 0)
+        self.assertGreater(knn_alone["nll"], next(m for m in methods if m.get("lambda") == 0.3)["nll"])
+        # Intervals draw whole documents.
+        totals, before, after = (np.array([s[f] for s in result["slices"]])
+                                 for f in ("total", "base_correct", "resmem_correct"))
+        drawn = np.random.default_rng(5).integers(len(totals), size=(4000, len(totals)))
+        gains = (after - before)[drawn].sum(axis=1) / totals[drawn].sum(axis=1)
+        for end, share in (("low", 0.025), ("high", 0.975)):
+            self.assertAlmostEqual(result["gain"][end], np.quantile(gains, share), delta=0.01)
+            self.assertEqual(result["gain"][end], methods[-1]["against_base"][end])
         # Every document is a slice, with its own rows.
         self.assertEqual([s["total"] for s in result["slices"]], np.bincount(places).tolist())
 
@@ -177,6 +195,48 @@ class LanguageModelTest(unittest.TestCase):
             self.assertEqual((self.folder / "whole.resmem" / name).read_bytes(),
                              (self.folder / "cut.resmem" / name).read_bytes(), name)
         self.run_resmem("verify", "cut.resmem")
+
+    def test_tuning_writes_a_choice_that_is_not_worse(self):
+        self.run_resmem(*self.memorize, "-o", "tuned.resmem")
+        shape = ["--model", "lm.onnx", "--window", str(WINDOW), "--stride", str(STRIDE)]
+        tune = ["lm", "tune", "tuned.resmem", "--tokens", "test.tokens", *shape]
+        dry = json.loads(self.run_resmem(*tune, "--dry-run", "--json").stdout)
+        self.assertFalse(json.loads(self.run_resmem("info", "tuned.resmem", "--json").stdout)["memory"]["tuned"])
+        done = self.run_resmem(*tune)
+        self.assertIn("written into tuned.resmem", done.stderr)
+        judged = json.loads(self.run_resmem("lm", "eval", "tuned.resmem", "--tokens", "test.tokens", *shape,
+                                            "--json").stdout)
+        self.assertEqual(judged["parameters"]["k"], dry["chosen"]["k"])
+        self.assertEqual(judged["parameters"]["temperature"], 1)
+        self.assertEqual(judged["gain"]["fixed"] - judged["gain"]["harmed"],
+                         dry["chosen_gain"]["fixed"] - dry["chosen_gain"]["harmed"])
+        before = json.loads(self.run_resmem("lm", "eval", "tuned.resmem", "--tokens", "test.tokens", *shape, "--k",
+                                            str(K), "--sigma", str(SIGMA), "--json").stdout)
+        self.assertGreaterEqual(judged["methods"][-1]["accuracy"]["correct"],
+                                before["methods"][-1]["accuracy"]["correct"] - 3)
+
+    def test_examples_follow_the_rule(self):
+        self.run_resmem(*self.memorize, "--key-type", "float32", "-o", "shown.resmem")
+        done = self.run_resmem("lm", "examples", "shown.resmem", "--tokens", "test.tokens", "--tokenizer", "t.model",
+                               "--model", "lm.onnx", "--window", str(WINDOW), "--stride", str(STRIDE), "--count", "3",
+                               "--neighbors", "2").stdout
+        self.assertIn("rule: ", done)
+        titles = re.findall(r"^set right +in (test \d+)$", done, re.M)
+        self.assertEqual(len(titles), 3)
+        # By NumPy: the largest rises of the true token's score, one a document.
+        keys, logits, labels, _ = rows(self.folder / "train.tokens")
+        queries, query_logits, truth, places = rows(self.folder / "test.tokens")
+        residuals = d.keep_largest(d.residuals(logits, labels, 1.0), TOP).astype(np.float16).astype(np.float64)
+        near, distances = d.nearest(keys, queries, K)
+        base = d.softmax(query_logits, 1.0)
+        resmem = base + d.correction(residuals, near, distances, SIGMA)
+        fixed = (d.answers(base)[0] != truth) & (d.answers(resmem)[0] == truth)
+        rise = (resmem - base)[np.arange(len(truth)), truth]
+        best = {}
+        for row in np.flatnonzero(fixed):
+            best[places[row]] = max(best.get(places[row], -1), rise[row])
+        expected = sorted(best, key=lambda place: -best[place])[:3]
+        self.assertEqual(titles, [f"test {place}" for place in expected])
 
     def test_explanations_show_the_neighbors_contexts(self):
         self.run_resmem(*self.memorize, "-o", "explained.resmem")

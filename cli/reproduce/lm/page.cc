@@ -37,6 +37,13 @@ std::string SettingTitle(const std::string& name, const Json& at) {
 
 }  // namespace
 
+std::string FewDocuments(int64_t documents) {
+  constexpr int64_t kEnough = 20;
+  if (documents >= kEnough) return "";
+  return " **These are " + Counted(documents, "document") +
+         " only: intervals that draw so few are too narrow.**";
+}
+
 void WritePage(const Workspace& workspace, std::span<const Step> steps, Page* page) {
   page->Title("Language models: a memory of tokens");
   page->Paragraph(
@@ -99,7 +106,8 @@ void AddTexts(const Workspace& workspace, Page* page) {
                     Count(CountAt(result, "of_documents")) + " documents; a memory of " +
                     Count(CountAt(result, "memory_rows")) + " tokens, approximate search; " +
                     Count(std::llround(NumberAt(result, "cost/tokens_per_second"))) +
-                    " tokens a second in all.");
+                    " tokens a second in all." +
+                    FewDocuments(CountAt(result, "at/paper/documents")));
     for (const char* name : {"paper", "tuned"}) {
       const Json& at = At(result, std::string("at/") + name);
       if (at.is_null()) continue;

@@ -25,6 +25,9 @@ inline constexpr Mixture kLargeKnnLm[] = {{0.0, 0.4476}, {0.2, 0.4488}, {0.4, 0.
 
 void WritePage(const Workspace& workspace, std::span<const Step> steps, Page* page);
 
+// A sentence where a bootstrap of so few documents means little; else empty.
+std::string FewDocuments(int64_t documents);
+
 void AddSummary(const Workspace& workspace, Page* page);
 void AddModel(Page* page);
 void AddTexts(const Workspace& workspace, Page* page);

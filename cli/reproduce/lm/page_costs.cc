@@ -41,7 +41,8 @@ void AddSizes(Page* page) {
       Counted(CountAt(result, "documents"), "document") +
       " of the held-out Wikipedia. Search is exact: the keys are searched part by part and merged, "
       "so that one pass gives the true neighbors for every size, those of a memory that holds no "
-      "more. k and σ are those of the whole memory.");
+      "more. k and σ are those of the whole memory." +
+      FewDocuments(CountAt(result, "documents")));
   MarkdownTable table({"share", "tokens in memory", "ResMem, the paper's values", "gain",
                        "ResMem, tuned", "gain, tuned"});
   Figure figure{"Gain against the size of the memory",

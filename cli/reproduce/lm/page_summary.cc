@@ -101,7 +101,8 @@ void AddSummary(const Workspace& workspace, Page* page) {
   page->Add(table);
   page->Paragraph(
       "Match: the paper's figure lies within our 95 % interval. Intervals draw whole documents "
-      "(2,000 draws), because the tokens of one are not independent.");
+      "(2,000 draws), because the tokens of one are not independent." +
+      (test.is_null() ? "" : FewDocuments(CountAt(test, "at/paper/documents"))));
   const Json& train = page->result("train");
   const Json& memory = page->result("memorize");
   if (train.is_null() || memory.is_null()) return;
