@@ -11,19 +11,20 @@
 #include "support/text.h"
 
 namespace resmem {
-namespace {
 
 // One method on one row.
-struct Answer {
+struct MethodAnswer {
   bool right = false, floored = false;
   double nll = 0;
 
   void SetProbability(float probability) { nll = NegativeLog(probability, &floored); }
 };
 
+namespace {
+
 // `answers`: of base, then k-NN and the mixtures if wanted, then ResMem.
 Status JudgeToken(const MemoryDescription& description, const TokenJudgeOptions& options,
-                  int32_t label, RowAnswers* row, std::span<Answer> answers) {
+                  int32_t label, RowAnswers* row, std::span<MethodAnswer> answers) {
   answers.front().right = row->Base() == label;
   answers.front().SetProbability(row->probabilities()[static_cast<size_t>(label)]);
   if (options.baselines) {
@@ -51,7 +52,7 @@ struct TokenJudge::State {
   std::vector<RowAnswers> scratch = {};
   TokenEvaluation evaluation = {};  // nll is a sum until Finish()
   std::string document = {};        // the last one
-  std::vector<Answer> answers = {};
+  std::vector<MethodAnswer> answers = {};
 
   Status Check(const Rows& rows, const Neighbors& neighbors) const;
   void Count(const Rows& rows);
@@ -91,7 +92,7 @@ void TokenJudge::State::Count(const Rows& rows) {
     ++evaluation.document_rows.back();
     const bool base_right = answers[i * methods].right;
     for (size_t m = 0; m < methods; ++m) {
-      const Answer& answer = answers[i * methods + m];
+      const MethodAnswer& answer = answers[i * methods + m];
       TokenMethodResult& method = evaluation.methods[m];
       method.right += answer.right ? 1 : 0;
       method.document_right.back() += answer.right ? 1 : 0;
@@ -144,7 +145,7 @@ Status TokenJudge::Add(const Rows& rows, const Neighbors& neighbors) try {
   RESMEM_RETURN_IF_ERROR(state_->Check(rows, neighbors));
   const size_t methods = state_->evaluation.methods.size();
   const auto count = static_cast<size_t>(rows.count());
-  state_->answers.assign(count * methods, Answer());
+  state_->answers.assign(count * methods, MethodAnswer());
   constexpr int64_t kPiece = 8;
   std::vector<Status> failures(count / kPiece + 1);
   ParallelFor(state_->threads, rows.count(), kPiece, [&](int64_t begin, int64_t end, int worker) {
