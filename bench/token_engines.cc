@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <filesystem>
 #include <iomanip>
 #include <iostream>
 #include <sstream>
@@ -134,12 +135,15 @@ Status Measure(const std::string& path, const std::string& tokens, const std::st
   const Answers definition = Definition(trained, few);
 
   std::ostringstream text;
+  // Names only: where the files lie on this machine helps nobody else.
+  const std::string model_name = std::filesystem::path(path).filename();
+  const std::string tokens_name = std::filesystem::path(tokens).filename();
   text << "# The engines of a language model\n\n"
-       << "`build/release/bench/bench_token_engines " << path << " " << tokens
+       << "`build/release/bench/bench_token_engines " << model_name << " " << tokens_name
        << " docs/measurements/token_engines.md`  \n"
        << MachineLine() << "\n\nNetwork: " << manifest.network << ", a vocabulary of "
-       << manifest.classes << ". Text: " << kWindows << " windows spread over " << tokens << ", "
-       << std::ssize(by_native.logits) / manifest.classes
+       << manifest.classes << ". Text: " << kWindows << " windows spread over " << tokens_name
+       << ", " << std::ssize(by_native.logits) / manifest.classes
        << " positions; the definition in double precision, with the exported parameters, on "
        << few.size()
        << " of them. Relative: root mean square of the difference by that of the second.\n\n"
