@@ -36,7 +36,26 @@ void* operator new(size_t size, std::align_val_t alignment) {
   const auto unit = static_cast<size_t>(alignment);
   return Counted(std::aligned_alloc(unit, (size + unit - 1) / unit * unit));
 }
+// Of arrays too: the sanitizers' own would not come by here, as the standard library's do.
+void* operator new[](size_t size) {
+  return operator new(size);
+}
+void* operator new[](size_t size, std::align_val_t alignment) {
+  return operator new(size, alignment);
+}
 void operator delete(void* place) noexcept {
+  Release(place);
+}
+void operator delete[](void* place) noexcept {
+  Release(place);
+}
+void operator delete[](void* place, size_t) noexcept {
+  Release(place);
+}
+void operator delete[](void* place, std::align_val_t) noexcept {
+  Release(place);
+}
+void operator delete[](void* place, size_t, std::align_val_t) noexcept {
   Release(place);
 }
 void operator delete(void* place, size_t) noexcept {
