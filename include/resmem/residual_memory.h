@@ -121,6 +121,8 @@ class ResidualMemory {
   // form the same for the entries it stores.  `scratch`: `outputs` floats, overwritten.
   void AddResidual(int64_t row, float temperature, float weight, std::span<float> scratch,
                    std::span<float> accumulator) const;
+  // Lets the processor fetch what AddResidual() of this row will read.
+  void PrefetchResidual(int64_t row) const;
   // The row's logits (kLogits only), for leave-one-out evaluation of rows in the memory.
   std::span<const float> logits(int64_t row) const;
 

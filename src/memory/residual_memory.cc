@@ -170,6 +170,11 @@ void ResidualMemory::AddResidual(int64_t row, float temperature, float weight,
   segment->AddResidual(local, temperature, weight, scratch.data(), accumulator.data());
 }
 
+void ResidualMemory::PrefetchResidual(int64_t row) const {
+  const auto [segment, local] = impl_->rows.Find(row);
+  segment->PrefetchResidual(local);
+}
+
 namespace {
 
 // Summed over living rows in one order, whatever the number of threads.

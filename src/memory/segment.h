@@ -39,6 +39,7 @@ class Segment {
   void Residual(int64_t row, float temperature, float* out) const;
   void AddResidual(int64_t row, float temperature, float weight, float* scratch,
                    float* accumulator) const;
+  void PrefetchResidual(int64_t row) const;
   // Sum of |r| that is stored, and that the sparse form dropped.  `scratch`: `outputs` floats.
   struct Mass {
     double kept = 0, dropped = 0;

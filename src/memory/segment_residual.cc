@@ -20,6 +20,15 @@ void AddEntries(const Class* classes, const float* values, int64_t count, float 
   }
 }
 
+// values[begin, begin + count), or the first page of them: the processor itself goes on from there.
+template <class T>
+void Prefetch(const T* values, int64_t begin, int64_t count) {
+  constexpr int64_t kLine = 64, kPage = 4096;
+  const char* place = reinterpret_cast<const char*>(values + begin);
+  const int64_t bytes = std::min(kPage, count * static_cast<int64_t>(sizeof(T)));
+  for (int64_t i = 0; i < bytes; i += kLine) __builtin_prefetch(place + i, 0, 2);
+}
+
 }  // namespace
 
 const float* Segment::residual_values(int64_t begin, int64_t count, float* scratch) const {
@@ -71,6 +80,21 @@ void Segment::AddResidual(int64_t row, float temperature, float weight, float* s
       break;
     }
   }
+}
+
+void Segment::PrefetchResidual(int64_t row) const {
+  const int64_t stored = form_ == ResidualForm::kSparse ? top_ : outputs_;
+  const int64_t begin = row * stored;
+  if (form_ == ResidualForm::kLogits) {
+    Prefetch(logits_, begin, stored);
+    Prefetch(labels_, row, 1);
+  } else if (residuals_ != nullptr) {
+    Prefetch(residuals_, begin, stored);
+  } else {
+    Prefetch(half_residuals_, begin, stored);
+  }
+  if (narrow_classes_ != nullptr) Prefetch(narrow_classes_, begin, stored);
+  if (wide_classes_ != nullptr) Prefetch(wide_classes_, begin, stored);
 }
 
 Segment::Mass Segment::ResidualMass(int64_t row, float temperature, float* scratch) const {
