@@ -1,5 +1,7 @@
 // Search against its own specification, the machine's limits and other people's libraries.
+#include <functional>
 #include <iostream>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -7,6 +9,7 @@
 #include "search_approximate.h"
 #include "search_data.h"
 #include "search_exact.h"
+#include "support/text.h"
 
 namespace resmem::bench {
 namespace {
@@ -14,15 +17,15 @@ namespace {
 constexpr int64_t kBatch = 1000;
 constexpr char kUsage[] =
     "usage: bench_search [--approximate] [--markdown FILE] [--small | --large] [--no-peers]\n"
-    "                    [--arrays NAME KEYS.npy QUERIES.npy]...\n"
-    "--small: 50,000 x 64 only; --large: 1,000,000 x 128 too\n";
+    "                    [--only WORDS] [--arrays NAME KEYS.npy QUERIES.npy]...\n"
+    "--small: 50,000 x 64 only; --large: 1,000,000 x 128 too; --only: data whose name has them\n";
 
 struct Arrays {
   std::string name, keys, queries;
 };
 
 struct Flags {
-  std::string markdown;
+  std::string markdown, only;
   bool approximate = false;
   bool small = false;
   bool large = false;
@@ -39,31 +42,65 @@ std::string Introduction() {
          "the arithmetic of the level (bf16 tiles for amx, float32 otherwise).\n\n";
 }
 
+struct DataSet {
+  std::string name;
+  std::function<std::optional<SearchData>()> make;
+};
+
+std::vector<DataSet> DataSets(const Flags& flags) {
+  std::vector<DataSet> sets;
+  const auto clustered = [&](int64_t rows, int64_t dim) {
+    sets.push_back(
+        {Text("clustered ", rows, " x ", dim), [=] { return ClusteredData(rows, dim, kBatch); }});
+  };
+  const auto uniform = [&](int64_t rows, int64_t dim) {
+    sets.push_back(
+        {Text("uniform ", rows, " x ", dim), [=] { return UniformData(rows, dim, kBatch); }});
+  };
+  if (flags.small) {
+    clustered(50000, 64);
+  } else {
+    clustered(flags.approximate ? 200000 : 50000, 64);
+    uniform(flags.approximate ? 100000 : 50000, 64);
+    sets.push_back({"Fashion-MNIST", [] { return FashionMnistData(kBatch); }});
+    if (!flags.approximate) clustered(100000, 1280);
+  }
+  if (flags.large) clustered(1000000, 128);
+  for (const Arrays& arrays : flags.arrays) {
+    sets.push_back(
+        {arrays.name, [=] { return ArrayData(arrays.name, arrays.keys, arrays.queries, kBatch); }});
+  }
+  std::erase_if(sets,
+                [&](const DataSet& set) { return set.name.find(flags.only) == std::string::npos; });
+  return sets;
+}
+
+// False where one cannot be had, or `measure` says so.
+bool ForEach(const std::vector<DataSet>& sets,
+             const std::function<bool(const SearchData&)>& measure) {
+  bool right = true;
+  for (const DataSet& set : sets) {
+    const std::optional<SearchData> data = set.make();
+    if (data) {
+      std::cerr << data->name << "\n";
+      right = measure(*data) && right;
+    } else {
+      std::cerr << set.name << ": cannot be read\n";
+      right = false;
+    }
+  }
+  return right;
+}
+
 int Run(const Flags& flags) {
   std::vector<ExactTimes> all;
-  bool right = true;
-  const auto measure = [&](const SearchData& data) {
-    std::cerr << data.name << "\n";
+  const bool right = ForEach(DataSets(flags), [&](const SearchData& data) {
     all.push_back(TimeExact(data, flags.peers));
-    if (all.back().right) return;
-    std::cerr << data.name << ": the answers differ from the specification's\n";
-    right = false;
-  };
-  measure(ClusteredData(50000, 64, kBatch));
-  if (!flags.small) {
-    measure(UniformData(50000, 64, kBatch));
-    if (const auto fashion = FashionMnistData(kBatch)) measure(*fashion);
-    measure(ClusteredData(100000, 1280, kBatch));
-  }
-  if (flags.large) measure(ClusteredData(1000000, 128, kBatch));
-  for (const Arrays& arrays : flags.arrays) {
-    const auto data = ArrayData(arrays.name, arrays.keys, arrays.queries, kBatch);
-    if (!data) {
-      std::cerr << arrays.keys << " and " << arrays.queries << ": cannot be read\n";
-      return 3;
+    if (!all.back().right) {
+      std::cerr << data.name << ": the answers differ from the specification's\n";
     }
-    measure(*data);
-  }
+    return all.back().right;
+  });
   std::ostringstream page;
   page << Introduction();
   WriteExactTable(all, page);
@@ -76,8 +113,7 @@ int Run(const Flags& flags) {
 
 int RunApproximate(const Flags& flags) {
   std::vector<ApproximateTimes> all;
-  const auto measure = [&](const SearchData& data) {
-    std::cerr << data.name << "\n";
+  const bool right = ForEach(DataSets(flags), [&](const SearchData& data) {
     auto times = TimeApproximate(data, flags.peers);
     if (times.ok()) {
       all.push_back(std::move(times).value());
@@ -85,30 +121,16 @@ int RunApproximate(const Flags& flags) {
       std::cerr << data.name << ": " << times.status().message() << "\n";
     }
     return times.ok();
-  };
-  bool done = measure(ClusteredData(flags.small ? 50000 : 200000, 64, kBatch));
-  if (!flags.small) {
-    done = measure(UniformData(100000, 64, kBatch)) && done;
-    if (const auto fashion = FashionMnistData(kBatch)) done = measure(*fashion) && done;
-  }
-  if (flags.large) done = measure(ClusteredData(1000000, 128, kBatch)) && done;
-  for (const Arrays& arrays : flags.arrays) {
-    const auto data = ArrayData(arrays.name, arrays.keys, arrays.queries, kBatch);
-    if (!data) {
-      std::cerr << arrays.keys << " and " << arrays.queries << ": cannot be read\n";
-      return 3;
-    }
-    done = measure(*data) && done;
-  }
+  });
   std::ostringstream page;
-  page << "# Search, measured\n\nMade by `bench_search --approximate`. " << MachineLine()
-       << ".\n\n## Approximate\n\nFloat32 keys, k = 50, recall on " << kBatch
+  page << "# Approximate search, measured\n\nMade by `bench_search --approximate`. "
+       << MachineLine() << ".\n\nFloat32 keys, k = 50, recall on " << kBatch
        << " queries that are not keys; wall time, median of at least 3 repetitions. A peer's knob "
           "is turned up until\nthe recall is reached; ours is set by `resmem index --recall`.\n\n";
   WriteApproximateRatios(all, page);
   page << "\nEverything that was timed:\n\n";
   WriteApproximateTable(all, page);
-  return Publish(page.str(), flags.markdown) && done ? 0 : 5;
+  return Publish(page.str(), flags.markdown) && right ? 0 : 5;
 }
 
 }  // namespace
@@ -123,6 +145,8 @@ int main(int argc, char** argv) {
     } else if (flag == "--arrays" && i + 3 < argc) {
       flags.arrays.push_back({argv[i + 1], argv[i + 2], argv[i + 3]});
       i += 3;
+    } else if (flag == "--only" && i + 1 < argc) {
+      flags.only = argv[++i];
     } else if (flag == "--approximate") {
       flags.approximate = true;
     } else if (flag == "--small") {
