@@ -35,8 +35,10 @@ struct Flags {
 
 std::string Introduction() {
   return "# Search, measured\n\nMade by `bench_search`. " + MachineLine() +
-         ".\n\n## Exact\n\nQueries a second, median (slowest-fastest) of at least 3 repetitions; "
-         "float32 keys. On each data set the\nanswers were first compared with the plain scan's, "
+         ".\n\n## Exact\n\nQueries a second, median (slowest-fastest) of at least 3 repetitions "
+         "(fewer where they take over 6 s), "
+         "the better of two turns in which ours and the peers alternate;\nfloat32 keys. On each "
+         "data set the\nanswers were first compared with the plain scan's, "
          "row for row and bit for bit. The limit is measured in the\nsame run: for one query the "
          "time to read the keys' 8-bit codes once, for a batch the time of the products\nalone, in "
          "the arithmetic of the level (bf16 tiles for amx, float32 otherwise).\n\n";

@@ -16,6 +16,7 @@ namespace resmem::bench {
 namespace {
 
 constexpr int64_t kMostNeighbors = 50;
+constexpr int kTurns = 2;
 
 std::unique_ptr<KnnIndex> IndexOf(const SearchData& data) {
   auto index = MakeExactIndex(
@@ -95,9 +96,7 @@ const PeerTime* Find(const ExactTimes& times, const OurTime& ours, const std::st
   return peer == times.peers.end() ? nullptr : &*peer;
 }
 
-}  // namespace
-
-ExactTimes TimeExact(const SearchData& data, bool with_peers) {
+ExactTimes TimeOnce(const SearchData& data, bool with_peers) {
   ExactTimes times;
   times.data = data.name;
   const int64_t rows = data.key_view().rows, batch = data.query_view().rows;
@@ -134,6 +133,27 @@ ExactTimes TimeExact(const SearchData& data, bool with_peers) {
   if (with_peers) times.peers = TimePeers(data, truth, /*approximate=*/false);
   times.right = true;
   return times;
+}
+
+}  // namespace
+
+ExactTimes TimeExact(const SearchData& data, bool with_peers) {
+  ExactTimes best = TimeOnce(data, with_peers);
+  // The machine may be slower for a while when others work on it: ours and the peers in turns, and
+  // of each the better of its turns.
+  for (int turn = 1; turn < kTurns && best.right; ++turn) {
+    const ExactTimes again = TimeOnce(data, with_peers);
+    best.right = again.right;
+    for (size_t i = 0; i < std::min(best.ours.size(), again.ours.size()); ++i) {
+      OurTime& ours = best.ours[i];
+      if (again.ours[i].seconds.median < ours.seconds.median) ours.seconds = again.ours[i].seconds;
+      ours.limit = std::min(ours.limit, again.ours[i].limit);
+    }
+    for (size_t i = 0; i < std::min(best.peers.size(), again.peers.size()); ++i) {
+      best.peers[i].seconds = std::min(best.peers[i].seconds, again.peers[i].seconds);
+    }
+  }
+  return best;
 }
 
 void WriteExactTable(const std::vector<ExactTimes>& all, std::ostream& out) {

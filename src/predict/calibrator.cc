@@ -54,9 +54,12 @@ void ProjectOnSimplex(std::span<float> scores) {
 void LogTemperature(double temperature, std::span<float> scores) {
   double largest = kFloor;
   for (float score : scores) largest = std::max(largest, static_cast<double>(score));
+  const auto power = [&](double value) {
+    return static_cast<float>(std::pow(value / largest, 1 / temperature));  // 1 for the best
+  };
+  const float of_floor = power(kFloor);  // of most words of a vocabulary
   for (float& score : scores) {
-    const double ratio = std::max(static_cast<double>(score), kFloor) / largest;  // 1 for the best
-    score = static_cast<float>(std::pow(ratio, 1 / temperature));
+    score = static_cast<double>(score) > kFloor ? power(static_cast<double>(score)) : of_floor;
   }
   Normalise(scores);
 }
