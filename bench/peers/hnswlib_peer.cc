@@ -24,8 +24,8 @@ void ForEach(int64_t count, int threads, const std::function<void(int64_t)>& run
 }
 
 PeerSearch SearchOf(const PeerData& data, const hnswlib::AlgorithmInterface<float>& index) {
-  return [&](const float* queries, int64_t count, int64_t k, int64_t* rows) {
-    ForEach(count, data.threads, [&](int64_t q) {
+  return [&](const float* queries, int64_t count, int64_t k, int threads, int64_t* rows) {
+    ForEach(count, threads, [&](int64_t q) {
       auto found = index.searchKnn(queries + q * data.dim, static_cast<size_t>(k));
       for (int64_t i = static_cast<int64_t>(found.size()) - 1; i >= 0; --i, found.pop()) {
         rows[q * k + i] = static_cast<int64_t>(found.top().second);

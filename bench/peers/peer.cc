@@ -42,19 +42,19 @@ double Recall(const PeerData& data, const std::vector<int64_t>& found, int64_t k
   return static_cast<double>(right) / static_cast<double>(data.queries * k);
 }
 
-void Report(const PeerData& data, const std::string& name, int64_t k, double build_seconds,
-            const std::string& setting, const PeerSearch& search) {
+void Report(const PeerData& data, const std::string& name, int threads, int64_t k,
+            double build_seconds, const std::string& setting, const PeerSearch& search) {
   std::vector<int64_t> found(static_cast<size_t>(data.queries * k));
   const float* queries = data.query_values.data();
-  search(queries, data.queries, k, found.data());
+  search(queries, data.queries, k, threads, found.data());
   const double recall = Recall(data, found, k);
   const double one = Repeat([&](int64_t i) {
-                       search(queries + (i % data.queries) * data.dim, 1, k, found.data());
+                       search(queries + (i % data.queries) * data.dim, 1, k, threads, found.data());
                      }).median;
   const double all =
-      Repeat([&](int64_t) { search(queries, data.queries, k, found.data()); }).median;
+      Repeat([&](int64_t) { search(queries, data.queries, k, threads, found.data()); }).median;
   for (const auto& [count, seconds] : {std::pair(int64_t{1}, one), std::pair(data.queries, all)}) {
-    std::printf("%s\t%lld\t%lld\t%.9f\t%.5f\t%.3f\t%s\n", name.c_str(),
+    std::printf("%s\t%d\t%lld\t%lld\t%.9f\t%.5f\t%.3f\t%s\n", name.c_str(), threads,
                 static_cast<long long>(count), static_cast<long long>(k), seconds, recall,
                 build_seconds, setting.c_str());
   }
@@ -85,7 +85,8 @@ PeerData LoadPeerData(int argc, char** argv) {
 }
 
 void ReportExact(const PeerData& data, const std::string& name, const PeerSearch& search) {
-  for (const int64_t k : {int64_t{10}, kMostNeighbors}) Report(data, name, k, 0, "-", search);
+  for (const int64_t k : {int64_t{10}, kMostNeighbors})
+    Report(data, name, data.threads, k, 0, "-", search);
 }
 
 void ReportApproximate(const PeerData& data, const std::string& name, double build_seconds,
@@ -95,11 +96,13 @@ void ReportApproximate(const PeerData& data, const std::string& name, double bui
   for (const double wanted : {0.95, 0.99}) {
     for (; setting != settings.end(); ++setting) {
       setting->set();
-      search(data.query_values.data(), data.queries, kMostNeighbors, found.data());
+      search(data.query_values.data(), data.queries, kMostNeighbors, data.threads, found.data());
       if (Recall(data, found, kMostNeighbors) >= wanted) break;
     }
     if (setting == settings.end()) return;
-    Report(data, name, kMostNeighbors, build_seconds, setting->name, search);
+    for (int threads = 1; threads <= data.threads; ++threads) {
+      Report(data, name, threads, kMostNeighbors, build_seconds, setting->name, search);
+    }
   }
 }
 

@@ -3,7 +3,8 @@
 //   PEER FOLDER THREADS exact|approximate
 // FOLDER holds keys.npy, queries.npy and truth.npy (the rows of the 50 nearest keys of each query,
 // one after another).  Prints lines of fields with tabs between them, as search_peers.h reads them:
-//   name  queries  k  seconds  recall  build seconds  setting
+//   name  threads  queries  k  seconds  recall  build seconds  setting
+// An approximate index is built once, by THREADS, and asked by 1, 2, ... THREADS.
 #ifndef RESMEM_BENCH_PEERS_PEER_H_
 #define RESMEM_BENCH_PEERS_PEER_H_
 
@@ -27,7 +28,7 @@ PeerData LoadPeerData(int argc, char** argv);
 
 // Writes the `k` nearest rows of each of `count` queries.
 using PeerSearch =
-    std::function<void(const float* queries, int64_t count, int64_t k, int64_t* rows)>;
+    std::function<void(const float* queries, int64_t count, int64_t k, int threads, int64_t* rows)>;
 
 // One query and all of them, k = 10 and 50.
 void ReportExact(const PeerData& data, const std::string& name, const PeerSearch& search);

@@ -24,7 +24,7 @@ def numpy_search(keys, norms, queries, k):
 
 
 def main():
-    folder, _, task = sys.argv[1:]
+    folder, threads, task = sys.argv[1:]
     if task != "exact":
         return
     keys = np.load(folder + "/keys.npy")
@@ -41,7 +41,7 @@ def main():
             right = [np.isin(a, b[:k]).mean() for a, b in zip(search(queries[:100], k), truth)]
             for batch in (queries[:1], queries):
                 seconds = median_seconds(lambda: search(batch, k))
-                print(name, len(batch), k, seconds, np.mean(right), 0, "-", sep="\t", flush=True)
+                print(name, threads, len(batch), k, seconds, np.mean(right), 0, "-", sep="\t", flush=True)
 
 
 main()
