@@ -1,4 +1,5 @@
 // Search against its own specification, the machine's limits and other people's libraries.
+#include <cstdlib>
 #include <functional>
 #include <iostream>
 #include <optional>
@@ -18,10 +19,17 @@ constexpr int64_t kBatch = 1000;
 constexpr char kUsage[] =
     "usage: bench_search [--approximate] [--markdown FILE] [--small | --large] [--no-peers]\n"
     "                    [--only WORDS] [--arrays NAME KEYS.npy QUERIES.npy]...\n"
-    "--small: 50,000 x 64 only; --large: 1,000,000 x 128 too; --only: data whose name has them\n";
+    "                    [--memory NAME MEMORY ROWS]... [--indexed NAME MEMORY]...\n"
+    "--small: 50,000 x 64 only; --large: 1,000,000 x 128 too; --only: data whose name has them\n"
+    "--memory: the first ROWS keys of a memory; --indexed, with --approximate: one that has an\n"
+    "index, as it is\n";
 
 struct Arrays {
   std::string name, keys, queries;
+};
+struct KeysOfMemory {
+  std::string name, path;
+  int64_t rows;
 };
 
 struct Flags {
@@ -31,6 +39,7 @@ struct Flags {
   bool large = false;
   bool peers = true;
   std::vector<Arrays> arrays;
+  std::vector<KeysOfMemory> memories, indexed;
 };
 
 std::string Introduction() {
@@ -71,6 +80,10 @@ std::vector<DataSet> DataSets(const Flags& flags) {
   for (const Arrays& arrays : flags.arrays) {
     sets.push_back(
         {arrays.name, [=] { return ArrayData(arrays.name, arrays.keys, arrays.queries, kBatch); }});
+  }
+  for (const KeysOfMemory& memory : flags.memories) {
+    sets.push_back(
+        {memory.name, [=] { return MemoryData(memory.name, memory.path, memory.rows, kBatch); }});
   }
   std::erase_if(sets,
                 [&](const DataSet& set) { return set.name.find(flags.only) == std::string::npos; });
@@ -115,15 +128,20 @@ int Run(const Flags& flags) {
 
 int RunApproximate(const Flags& flags) {
   std::vector<ApproximateTimes> all;
-  const bool right = ForEach(DataSets(flags), [&](const SearchData& data) {
-    auto times = TimeApproximate(data, flags.peers);
+  const auto keep = [&](const std::string& name, Result<ApproximateTimes> times) {
     if (times.ok()) {
       all.push_back(std::move(times).value());
     } else {
-      std::cerr << data.name << ": " << times.status().message() << "\n";
+      std::cerr << name << ": " << times.status().message() << "\n";
     }
     return times.ok();
+  };
+  bool right = ForEach(DataSets(flags), [&](const SearchData& data) {
+    return keep(data.name, TimeApproximate(data, flags.peers));
   });
+  for (const KeysOfMemory& memory : flags.indexed) {
+    right = keep(memory.name, TimeIndexedMemory(memory.name, memory.path)) && right;
+  }
   std::ostringstream page;
   page << "# Approximate search, measured\n\nMade by `bench_search --approximate`. "
        << MachineLine() << ".\n\nFloat32 keys, k = 50, recall on " << kBatch
@@ -147,6 +165,12 @@ int main(int argc, char** argv) {
     } else if (flag == "--arrays" && i + 3 < argc) {
       flags.arrays.push_back({argv[i + 1], argv[i + 2], argv[i + 3]});
       i += 3;
+    } else if (flag == "--memory" && i + 3 < argc) {
+      flags.memories.push_back({argv[i + 1], argv[i + 2], std::atoll(argv[i + 3])});
+      i += 3;
+    } else if (flag == "--indexed" && i + 2 < argc) {
+      flags.indexed.push_back({argv[i + 1], argv[i + 2], 0});
+      i += 2;
     } else if (flag == "--only" && i + 1 < argc) {
       flags.only = argv[++i];
     } else if (flag == "--approximate") {

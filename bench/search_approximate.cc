@@ -27,11 +27,13 @@ double RecallOf(const Neighbors& truth, const Neighbors& found) {
   return static_cast<double>(right) / static_cast<double>(truth.queries * truth.k);
 }
 
-// One query and all of them, on 1 and 2 threads.
-Status TimeOurs(const KnnIndex& index, const Neighbors& truth, MatrixView queries, PeerTime time,
-                std::vector<PeerTime>* times) {
+// One query and all of them, on 1 and 2 threads.  exclude[q] is no neighbor of query q; may be
+// empty.
+Status TimeOurs(const KnnIndex& index, const Neighbors& truth, MatrixView queries,
+                std::span<const int64_t> exclude, PeerTime time, std::vector<PeerTime>* times) {
   SearchOptions options;
   options.k = time.k = kNeighbors;
+  options.exclude = exclude;
   Neighbors found;
   RESMEM_RETURN_IF_ERROR(index.Search(queries, options, &found));
   time.recall = RecallOf(truth, found);
@@ -40,8 +42,9 @@ Status TimeOurs(const KnnIndex& index, const Neighbors& truth, MatrixView querie
     for (const int64_t count : {int64_t{1}, queries.rows}) {
       time.queries = count;
       time.seconds = Repeat([&](int64_t i) {
-                       const MatrixView some =
-                           queries.Slice(count == 1 ? i % queries.rows : 0, count);
+                       const int64_t first = count == 1 ? i % queries.rows : 0;
+                       if (!exclude.empty()) options.exclude = exclude.subspan(first, count);
+                       const MatrixView some = queries.Slice(first, count);
                        if (!index.Search(some, options, &found).ok()) std::abort();
                      }).median;
       times->push_back(time);
@@ -95,9 +98,45 @@ Result<ApproximateTimes> TimeApproximate(const SearchData& data, bool with_peers
     time.setting =
         Text("asked ", recall, ", ", Number(bytes / static_cast<double>(memory.rows()), "%.0f"),
              " bytes a key beside the keys");
-    RESMEM_RETURN_IF_ERROR(TimeOurs(memory.index(), truth, data.query_view(), time, &times.ours));
+    RESMEM_RETURN_IF_ERROR(
+        TimeOurs(memory.index(), truth, data.query_view(), {}, time, &times.ours));
   }
   if (with_peers) times.peers = TimePeers(data, truth.rows, /*approximate=*/true);
+  return times;
+}
+
+Result<ApproximateTimes> TimeIndexedMemory(const std::string& name, const std::string& path) {
+  constexpr int64_t kQueries = 1000;
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
+                          ResidualMemory::Open(path, {.verify_blocks = false}));
+  if (!memory.index_info() || memory.rows() < memory.capacity() || memory.rows() < kQueries) {
+    return Status(ErrorCode::kInvalidArgument, "a memory with an index, without deleted rows");
+  }
+  const int64_t dim = memory.description().dim;
+  ApproximateTimes times;
+  times.data = Text(name, " ", memory.rows(), " x ", dim);
+  std::vector<int64_t> rows;
+  std::vector<float> keys(static_cast<size_t>(kQueries * dim));
+  for (int64_t q = 0; q < kQueries; ++q) {
+    rows.push_back(q * (memory.rows() / kQueries));
+    memory.DecodeKey(rows.back(), std::span(keys).subspan(static_cast<size_t>(q * dim),
+                                                          static_cast<size_t>(dim)));
+  }
+  const MatrixView queries(keys.data(), kQueries, dim);
+  SearchOptions options;
+  options.k = kNeighbors;
+  options.exclude = rows;
+  Neighbors truth;
+  RESMEM_RETURN_IF_ERROR(memory.exact_index().Search(queries, options, &truth));
+  PeerTime time;
+  const double bytes = static_cast<double>(memory.index_info()->bytes);
+  time.name = "resmem";
+  time.setting = Text(Number(bytes / static_cast<double>(memory.rows()), "%.0f"),
+                      " bytes a key beside the keys");
+  RESMEM_RETURN_IF_ERROR(TimeOurs(memory.index(), truth, queries, rows, time, &times.ours));
+  time.name = "resmem, exact";
+  time.setting = "-";
+  RESMEM_RETURN_IF_ERROR(TimeOurs(memory.exact_index(), truth, queries, rows, time, &times.ours));
   return times;
 }
 
@@ -120,6 +159,7 @@ void WriteApproximateRatios(const std::vector<ApproximateTimes>& all, std::ostre
   out << "| data | recall | threads | queries | ours, us | best peer, us | peer | ratio |\n"
          "|---|---|---|---|---|---|---|---|\n";
   for (const ApproximateTimes& times : all) {
+    if (times.peers.empty()) continue;
     for (const double recall : kRecalls) {
       for (const int threads : {1, 2}) {
         for (const bool alone : {true, false}) {

@@ -21,6 +21,10 @@ struct ApproximateTimes {
 // all queries, none of which is a key.
 Result<ApproximateTimes> TimeApproximate(const SearchData& data, bool with_peers);
 
+// A memory that has an index, as it lies on the disk: its index and exact search, asked with 1,000
+// of its own rows, each without itself.  No peers.
+Result<ApproximateTimes> TimeIndexedMemory(const std::string& name, const std::string& path);
+
 void WriteApproximateTable(const std::vector<ApproximateTimes>& all, std::ostream& out);
 
 // How many times faster ours is than the fastest peer; of each side the fastest that reaches the

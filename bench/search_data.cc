@@ -1,6 +1,7 @@
 #include "search_data.h"
 
 #include "resmem/array.h"
+#include "resmem/residual_memory.h"
 #include "support/parallel.h"
 #include "support/random.h"
 #include "support/text.h"
@@ -78,6 +79,23 @@ std::optional<SearchData> ArrayData(const std::string& name, const std::string& 
   const int64_t rows = static_cast<int64_t>(key_values->size()) / dim;
   return SearchData{Text(name, " ", rows, " x ", dim), dim, *std::move(key_values),
                     *std::move(query_values)};
+}
+
+std::optional<SearchData> MemoryData(const std::string& name, const std::string& memory,
+                                     int64_t rows, int64_t queries) {
+  const auto opened = ResidualMemory::Open(memory, {.verify_blocks = false});
+  if (!opened.ok() || rows < 1 || opened->capacity() < rows + queries) return std::nullopt;
+  const int64_t dim = opened->description().dim, step = (opened->capacity() - rows) / queries;
+  const auto decode = [&](int64_t row, int64_t place, std::vector<float>* values) {
+    opened->DecodeKey(row, std::span(*values).subspan(static_cast<size_t>(place * dim),
+                                                      static_cast<size_t>(dim)));
+  };
+  SearchData data{Text(name, " ", rows, " x ", dim), dim,
+                  std::vector<float>(static_cast<size_t>(rows * dim)),
+                  std::vector<float>(static_cast<size_t>(queries * dim))};
+  for (int64_t row = 0; row < rows; ++row) decode(row, row, &data.keys);
+  for (int64_t q = 0; q < queries; ++q) decode(rows + q * step, q, &data.queries);
+  return data;
 }
 
 }  // namespace resmem::bench

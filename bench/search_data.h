@@ -38,6 +38,10 @@ std::optional<SearchData> FashionMnistData(int64_t queries);
 std::optional<SearchData> ArrayData(const std::string& name, const std::string& keys,
                                     const std::string& queries, int64_t count);
 
+// The first `rows` keys of a memory; as queries, keys spread over those behind them.
+std::optional<SearchData> MemoryData(const std::string& name, const std::string& memory,
+                                     int64_t rows, int64_t queries);
+
 }  // namespace resmem::bench
 
 #endif  // RESMEM_BENCH_SEARCH_DATA_H_

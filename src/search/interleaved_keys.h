@@ -3,6 +3,7 @@
 #ifndef RESMEM_SEARCH_INTERLEAVED_KEYS_H_
 #define RESMEM_SEARCH_INTERLEAVED_KEYS_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -57,9 +58,14 @@ class InterleavedKeys {
   const InterleavedBlocks& blocks() const { return blocks_; }
   const InterleavedBlocks& sample() const { return sample_; }
 
+  // Whether the next scan shall go from the last row to the first: every other one does.  Codes of
+  // some megabytes do not fit into the second cache, but what was read last is still there.
+  bool NextGoesBack() const { return scans_.fetch_add(1, std::memory_order_relaxed) % 2 == 1; }
+
  private:
   std::vector<float> origin_;
   InterleavedBlocks blocks_, sample_;
+  mutable std::atomic<uint32_t> scans_{0};
 };
 
 }  // namespace resmem

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "search/error_bound.h"
 #include "search/key_sample.h"
@@ -163,8 +164,14 @@ void FindCandidatesInterleaved(const KeyStore& keys, const InterleavedKeys& code
     }
     std::vector<std::vector<CandidateList>> others(workers - 1, *lists);
     const int64_t piece = std::max<int64_t>(1, kPanelBytes / 2 / blocks.bytes_per_block());
+    const bool back = codes.NextGoesBack();
     ParallelFor(threads, blocks.count(), piece, [&](int64_t begin, int64_t end, int worker) {
       if (stop()) return;
+      if (back) {
+        std::swap(begin, end);
+        begin = blocks.count() - begin;
+        end = blocks.count() - end;
+      }
       ScanBlocks(coded, blocks, begin, end, keys.dim(),
                  worker == 0 ? lists : &others[static_cast<size_t>(worker) - 1]);
     });
