@@ -40,6 +40,12 @@ std::vector<std::string> PeerCommands(bool approximate) {
       commands.push_back("'" + (folder / name).string() + "'");
     }
   }
+  // A graph only, and only where the user has it: npm install usearch.
+  const char* usearch = std::getenv("RESMEM_USEARCH");
+  if (approximate && usearch != nullptr) {
+    commands.push_back(Text("NODE_PATH='", usearch, "/node_modules' node '", RESMEM_SOURCE_FOLDER,
+                            "/bench/peers/usearch_peer.cjs'"));
+  }
   return commands;
 }
 
