@@ -28,6 +28,15 @@ void AddGain(const std::string& where, const std::string& known, double known_ga
       {where, known, PointsWithInterval(gain), Verdict(known_gain, IntervalAt(gain, "")), why});
 }
 
+void AddPerplexityLine(const Json& at, MarkdownTable* table) {
+  const double base = NumberAt(MethodAt(at, "base"), "perplexity");
+  const double resmem = NumberAt(MethodAt(at, "resmem"), "perplexity");
+  table->AddRow({"perplexity: base / ResMem, calibrated", "–",
+                 NumberText(base, 2) + " / " + NumberText(resmem, 2),
+                 resmem < base ? "better than the base's" : "**worse than the base's**",
+                 "scores are made for ranking; below zero they become a floor"});
+}
+
 void AddTestLines(const Json& test, MarkdownTable* table) {
   const std::string choice = Choice(test);
   const std::string why = "another model, memory and text: see \"Why ours differs\"";
@@ -60,6 +69,7 @@ void AddTestLines(const Json& test, MarkdownTable* table) {
                  PointsWithInterval(against), Claim(against),
                  "λ " + NumberText(NumberAt(test, "at/" + choice + "/lambda"), 1) +
                      ", the best on the validation text"});
+  AddPerplexityLine(At(test, "at/" + choice), table);
 }
 
 void AddSizeLine(const Json& sizes, MarkdownTable* table) {
@@ -102,7 +112,9 @@ void AddSummary(const Workspace& workspace, Page* page) {
   page->Paragraph(
       "Match: the paper's figure lies within our 95 % interval. Intervals draw whole documents "
       "(2,000 draws), because the tokens of one are not independent." +
-      (test.is_null() ? "" : FewDocuments(CountAt(test, "at/paper/documents"))));
+      (test.is_null() ? "" : FewDocuments(CountAt(test, "at/paper/documents"))) +
+      " σ counts in the unit of the keys' distances, which is another one in every model: the "
+      "paper's σ 1 is right for the paper's keys only.");
   const Json& train = page->result("train");
   const Json& memory = page->result("memorize");
   if (train.is_null() || memory.is_null()) return;

@@ -44,27 +44,27 @@ std::vector<Step> ListSteps(Workspace& workspace) {
   const double million_keys = static_cast<double>(options.tokens_kept) / 1e6;
   add("tokens", "text to tokens", 60, {}, {{"quick", options.quick}}, EncodeTexts);
   add("train", workspace.trains() ? "train the language model, one pass" : "the run of --run",
-      workspace.trains() ? 4500 : 1, {"tokens"}, TrainingSettings(workspace), TrainModel);
-  add("memorize", "one key a token, the largest residuals", tokens(options.tokens_kept, 60),
+      workspace.trains() ? 3300 : 1, {"tokens"}, TrainingSettings(workspace), TrainModel);
+  add("memorize", "one key a token, the largest residuals", tokens(options.tokens_kept, 90),
       {"train"}, {{"tokens_kept", options.tokens_kept}}, Memorize);
-  add("index", "lists for approximate search", 40 * million_keys, {"memorize"},
+  add("index", "lists for approximate search", 12 * million_keys, {"memorize"},
       {{"recall", options.recall}}, IndexKeys);
   add("tune", "k, sigma and the calibrator on the validation text",
-      tokens(options.tune_tokens, 15'000), {"index"}, {{"tune_tokens", options.tune_tokens}},
+      tokens(options.tune_tokens, 5'000), {"index"}, {{"tune_tokens", options.tune_tokens}},
       TuneMemory);
   for (const TextSet& set : workspace.sets()) {
     if (!set.judged) continue;
     add("eval-" + set.name,
         "every method on " + set.title + (set.in_domain ? "" : ", out of domain"),
-        tokens(options.eval_tokens, 2500), {"tune"}, {{"eval_tokens", options.eval_tokens}},
+        tokens(options.eval_tokens, 900), {"tune"}, {{"eval_tokens", options.eval_tokens}},
         [name = set.name](const Context& context) { return JudgeText(context, name); });
   }
   const Json exact = {{"exact_tokens", options.exact_tokens}};
   add("sizes", "the first 10 to 100 % of the memory, exact search",
-      tokens(options.exact_tokens, 300 * million_keys + 3000), {"tune"}, exact, JudgeSizes);
+      tokens(options.exact_tokens, 200 * million_keys + 3000), {"tune"}, exact, JudgeSizes);
   add("approximate", "accuracy by the index against exact search",
-      tokens(options.exact_tokens, 2500), {"sizes"}, exact, JudgeIndex);
-  add("examples", "tokens that were set right, and spoiled", tokens(options.exact_tokens, 2500),
+      tokens(options.exact_tokens, 1000), {"sizes"}, exact, JudgeIndex);
+  add("examples", "tokens that were set right, and spoiled", tokens(options.exact_tokens, 600),
       {"tune"}, exact, ShowExamples);
   return steps;
 }
