@@ -1,4 +1,5 @@
 // Search against its own specification, the machine's limits and other people's libraries.
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
@@ -17,10 +18,12 @@ namespace {
 
 constexpr int64_t kBatch = 1000;
 constexpr char kUsage[] =
-    "usage: bench_search [--approximate] [--markdown FILE] [--small | --large] [--no-peers]\n"
+    "usage: bench_search [--approximate] [--markdown FILE] [--small | --large]\n"
+    "                    [--no-peers | --peers WORD] [--turns N]\n"
     "                    [--only WORDS] [--arrays NAME KEYS.npy QUERIES.npy]...\n"
     "                    [--memory NAME MEMORY ROWS]... [--indexed NAME MEMORY]...\n"
     "--small: 50,000 x 64 only; --large: 1,000,000 x 128 too; --only: data whose name has them\n"
+    "--peers: whose program's name has it; --turns, of exact search: of each the better of N (2)\n"
     "--memory: the first ROWS keys of a memory; --indexed, with --approximate: one that has an\n"
     "index, as it is\n";
 
@@ -37,19 +40,22 @@ struct Flags {
   bool approximate = false;
   bool small = false;
   bool large = false;
-  bool peers = true;
+  PeerChoice peers;
+  int turns = 2;
   std::vector<Arrays> arrays;
   std::vector<KeysOfMemory> memories, indexed;
 };
 
-std::string Introduction() {
+std::string Introduction(const Flags& flags) {
+  const std::string turns =
+      flags.turns == 1 ? "" : Text(", the best of ", flags.turns, " turns of ours and the peers");
   return "# Search, measured\n\nMade by `bench_search`. " + MachineLine() +
          ".\n\n## Exact\n\nQueries a second, median (slowest-fastest) of at least 3 repetitions "
-         "(fewer where they take over 6 s), "
-         "the better of two turns in which ours and the peers alternate;\nfloat32 keys. On each "
-         "data set the\nanswers were first compared with the plain scan's, "
-         "row for row and bit for bit. The limit is measured in the\nsame run: for one query the "
-         "time to read the keys' 8-bit codes once, for a batch the time of the products\nalone, in "
+         "(fewer where they take over 6 s)" +
+         turns +
+         ".\nFloat32 keys. On each data set the answers were first compared with the plain scan's, "
+         "row for row and bit\nfor bit. The limit is measured in the same run: for one query the "
+         "time to read the keys' 8-bit codes once, for a\nbatch the time of the products alone, in "
          "the arithmetic of the level (bf16 tiles for amx, float32 otherwise).\n\n";
 }
 
@@ -110,16 +116,16 @@ bool ForEach(const std::vector<DataSet>& sets,
 int Run(const Flags& flags) {
   std::vector<ExactTimes> all;
   const bool right = ForEach(DataSets(flags), [&](const SearchData& data) {
-    all.push_back(TimeExact(data, flags.peers));
+    all.push_back(TimeExact(data, flags.peers, flags.turns));
     if (!all.back().right) {
       std::cerr << data.name << ": the answers differ from the specification's\n";
     }
     return all.back().right;
   });
   std::ostringstream page;
-  page << Introduction();
+  page << Introduction(flags);
   WriteExactTable(all, page);
-  if (flags.peers) {
+  if (flags.peers.any) {
     page << "\nHow many times faster ours is, the lesser of k = 10 and k = 50:\n\n";
     WriteRatios(all, page);
   }
@@ -171,6 +177,10 @@ int main(int argc, char** argv) {
     } else if (flag == "--indexed" && i + 2 < argc) {
       flags.indexed.push_back({argv[i + 1], argv[i + 2], 0});
       i += 2;
+    } else if (flag == "--peers" && i + 1 < argc) {
+      flags.peers.only = argv[++i];
+    } else if (flag == "--turns" && i + 1 < argc) {
+      flags.turns = std::max(1, std::atoi(argv[++i]));
     } else if (flag == "--only" && i + 1 < argc) {
       flags.only = argv[++i];
     } else if (flag == "--approximate") {
@@ -180,7 +190,7 @@ int main(int argc, char** argv) {
     } else if (flag == "--large") {
       flags.large = true;
     } else if (flag == "--no-peers") {
-      flags.peers = false;
+      flags.peers.any = false;
     } else {
       std::cerr << resmem::bench::kUsage;
       return 2;

@@ -75,7 +75,7 @@ const PeerTime* Fastest(const std::vector<PeerTime>& times, double recall, int t
 
 }  // namespace
 
-Result<ApproximateTimes> TimeApproximate(const SearchData& data, bool with_peers) {
+Result<ApproximateTimes> TimeApproximate(const SearchData& data, const PeerChoice& peers) {
   ApproximateTimes times;
   times.data = data.name;
   const ScratchFolder folder;
@@ -101,7 +101,7 @@ Result<ApproximateTimes> TimeApproximate(const SearchData& data, bool with_peers
     RESMEM_RETURN_IF_ERROR(
         TimeOurs(memory.index(), truth, data.query_view(), {}, time, &times.ours));
   }
-  if (with_peers) times.peers = TimePeers(data, truth.rows, /*approximate=*/true);
+  if (peers.any) times.peers = TimePeers(data, truth.rows, peers, /*approximate=*/true);
   return times;
 }
 

@@ -19,7 +19,7 @@ struct ApproximateTimes {
 
 // One query and all of them, on 1 and 2 threads.  Recall is the share of the true 50 in answers to
 // all queries, none of which is a key.
-Result<ApproximateTimes> TimeApproximate(const SearchData& data, bool with_peers);
+Result<ApproximateTimes> TimeApproximate(const SearchData& data, const PeerChoice& peers);
 
 // A memory that has an index, as it lies on the disk: its index and exact search, asked with 1,000
 // of its own rows, each without itself.  No peers.

@@ -16,7 +16,6 @@ namespace resmem::bench {
 namespace {
 
 constexpr int64_t kMostNeighbors = 50;
-constexpr int kTurns = 2;
 
 std::unique_ptr<KnnIndex> IndexOf(const SearchData& data) {
   auto index = MakeExactIndex(
@@ -96,7 +95,7 @@ const PeerTime* Find(const ExactTimes& times, const OurTime& ours, const std::st
   return peer == times.peers.end() ? nullptr : &*peer;
 }
 
-ExactTimes TimeOnce(const SearchData& data, bool with_peers) {
+ExactTimes TimeOnce(const SearchData& data, const PeerChoice& peers) {
   ExactTimes times;
   times.data = data.name;
   const int64_t rows = data.key_view().rows, batch = data.query_view().rows;
@@ -109,7 +108,7 @@ ExactTimes TimeOnce(const SearchData& data, bool with_peers) {
     const std::unique_ptr<KnnIndex> index = IndexOf(data);
     if (index == nullptr || !AnswersAreRight(data, *index)) return times;
     const bool best = name == TimedLevels().front();
-    if (best && with_peers) {
+    if (best && peers.any) {
       SearchOptions options;
       options.k = kMostNeighbors;
       Neighbors found;
@@ -130,19 +129,19 @@ ExactTimes TimeOnce(const SearchData& data, bool with_peers) {
       }
     }
   }
-  if (with_peers) times.peers = TimePeers(data, truth, /*approximate=*/false);
+  if (peers.any) times.peers = TimePeers(data, truth, peers, /*approximate=*/false);
   times.right = true;
   return times;
 }
 
 }  // namespace
 
-ExactTimes TimeExact(const SearchData& data, bool with_peers) {
-  ExactTimes best = TimeOnce(data, with_peers);
+ExactTimes TimeExact(const SearchData& data, const PeerChoice& peers, int turns) {
+  ExactTimes best = TimeOnce(data, peers);
   // The machine may be slower for a while when others work on it: ours and the peers in turns, and
   // of each the better of its turns.
-  for (int turn = 1; turn < kTurns && best.right; ++turn) {
-    const ExactTimes again = TimeOnce(data, with_peers);
+  for (int turn = 1; turn < turns && best.right; ++turn) {
+    const ExactTimes again = TimeOnce(data, peers);
     best.right = again.right;
     for (size_t i = 0; i < std::min(best.ours.size(), again.ours.size()); ++i) {
       OurTime& ours = best.ours[i];

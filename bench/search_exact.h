@@ -30,7 +30,7 @@ struct ExactTimes {
 
 // One query and all of them, k = 10 and 50, on 1 and 2 threads; batches at every instruction set
 // from AVX-512 up.
-ExactTimes TimeExact(const SearchData& data, bool with_peers);
+ExactTimes TimeExact(const SearchData& data, const PeerChoice& peers, int turns);
 
 void WriteExactTable(const std::vector<ExactTimes>& all, std::ostream& out);
 

@@ -75,7 +75,7 @@ void RunPeer(const std::string& command, const std::string& folder, int threads,
 }  // namespace
 
 std::vector<PeerTime> TimePeers(const SearchData& data, std::span<const int64_t> truth,
-                                bool approximate) {
+                                const PeerChoice& choice, bool approximate) {
   std::string folder = std::filesystem::temp_directory_path() / "resmem_bench_XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return {};
   std::vector<PeerTime> times;
@@ -83,6 +83,8 @@ std::vector<PeerTime> TimePeers(const SearchData& data, std::span<const int64_t>
       WriteNpy(folder + "/queries.npy", data.query_view()).ok() &&
       WriteNpy(folder + "/truth.npy", truth).ok()) {
     for (const std::string& command : PeerCommands(approximate)) {
+      const size_t program = command.find("peer");  // behind the folders, which may have any name
+      if (command.find(choice.only, program) == std::string::npos) continue;
       if (!approximate) RunPeer(command, folder, 1, approximate, &times);
       RunPeer(command, folder, 2, approximate, &times);
     }

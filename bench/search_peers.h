@@ -22,12 +22,17 @@ struct PeerTime {
   std::string setting;
 };
 
+struct PeerChoice {
+  bool any = true;
+  std::string only;  // those whose programs have this in their names
+};
+
 // Runs the programs of peers/ that were built, those in Python, and USearch where RESMEM_USEARCH
 // names a folder with node_modules/usearch, on 1 and 2 threads.  `truth`:
 // the rows of the 50 nearest keys of each query.  A peer that cannot run is missing, with a word on
 // standard error.
 std::vector<PeerTime> TimePeers(const SearchData& data, std::span<const int64_t> truth,
-                                bool approximate);
+                                const PeerChoice& choice, bool approximate);
 
 }  // namespace resmem::bench
 
