@@ -152,7 +152,8 @@ int RunApproximate(const Flags& flags) {
   page << "# Approximate search, measured\n\nMade by `bench_search --approximate`. "
        << MachineLine() << ".\n\nFloat32 keys, k = 50, recall on " << kBatch
        << " queries that are not keys; wall time, median of at least 3 repetitions. A peer's knob "
-          "is turned up until\nthe recall is reached; ours is set by `resmem index --recall`.\n\n";
+          "is turned up until\nthe recall is reached; so is ours, the recall that `resmem index` "
+          "is asked for.\n\n";
   WriteApproximateRatios(all, page);
   page << "\nEverything that was timed:\n\n";
   WriteApproximateTable(all, page);
