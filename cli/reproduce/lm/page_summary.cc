@@ -34,7 +34,7 @@ void AddPerplexityLine(const Json& at, MarkdownTable* table) {
   table->AddRow({"perplexity: base / ResMem, calibrated", "–",
                  NumberText(base, 2) + " / " + NumberText(resmem, 2),
                  resmem < base ? "better than the base's" : "**worse than the base's**",
-                 "scores are made for ranking; below zero they become a floor"});
+                 "not looked into; the calibrator lifts scores below zero to a floor"});
 }
 
 void AddTestLines(const Json& test, MarkdownTable* table) {
