@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -47,11 +48,14 @@ struct Loop {
 class ShortWait {
  public:
   // `shared`: there are more threads than processors, so that looking would keep others from work.
-  explicit ShortWait(bool shared) : rounds_(shared ? 0 : kRounds) {}
+  explicit ShortWait(bool shared) : longest_(shared ? 0 : 50) {}
 
   template <class Condition>
   void Until(const Condition& come) const {
-    for (int i = 0; i < rounds_ && !come(); ++i) {
+    // By the clock: how long a pause takes differs tenfold between processors.
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point end = Clock::now() + longest_;
+    while (!come() && Clock::now() < end) {
 #if defined(__x86_64__)
       __builtin_ia32_pause();
 #endif
@@ -59,8 +63,7 @@ class ShortWait {
   }
 
  private:
-  static constexpr int kRounds = 1000;  // some 40 microseconds of 140 cycles' pauses
-  int rounds_;
+  const std::chrono::microseconds longest_;
 };
 
 class Pool {
