@@ -10,6 +10,7 @@
 #include "ivf/list_choice.h"
 #include "ivf/list_scan.h"
 #include "kernels/squared_distance.h"
+#include "search/row_measure.h"
 #include "support/parallel.h"
 #include "support/text.h"
 
@@ -118,21 +119,16 @@ Status ListSearch::Measure(const Question& question, std::span<const Candidate> 
                                        ", but there are only ", file_.rows(), " rows"));
     }
   }
-  constexpr size_t kAhead = 8;
-  for (size_t i = 0; i < std::min(kAhead, candidates.size()); ++i) {
-    keys_.Prefetch(candidates[i].row());
-  }
-  std::vector<float> decoded(static_cast<size_t>(keys_.dim()));
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    if (i + kAhead < candidates.size()) keys_.Prefetch(candidates[i + kAhead].row());
-    const int64_t row = candidates[i].row();
-    const double distance =
-        SquaredDistance(question.query, keys_.Rows(row, 1, decoded.data()), keys_.dim());
-    if (!std::isfinite(distance)) {
-      return {ErrorCode::kBadData, Text("the key of row ", first_row + row,
-                                        " is not finite; find out more with: resmem verify")};
-    }
-    measured->push_back({distance, first_row + row});
+  int64_t bad = -1;
+  RowMeasure(keys_).Run(
+      question.query, candidates.size(), [&](size_t i) { return candidates[i].row(); },
+      [&](int64_t row, double squared) {
+        if (!std::isfinite(squared)) bad = row;
+        measured->push_back({squared, first_row + row});
+      });
+  if (bad >= 0) {
+    return {ErrorCode::kBadData, Text("the key of row ", first_row + bad,
+                                      " is not finite; find out more with: resmem verify")};
   }
   return {};
 }

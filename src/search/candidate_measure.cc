@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/squared_distance.h"
-
 namespace resmem {
 namespace {
 
@@ -25,17 +23,11 @@ double LargestLower(double squared, BoundedBy bounded_by) {
 }  // namespace
 
 void CandidateMeasure::Measure(const float* query, std::span<const Candidate> candidates) {
-  // The rows lie anywhere in memory: some are on their way while one is measured.
-  constexpr size_t kBytesAhead = 4096;
-  const size_t ahead = std::clamp<size_t>(kBytesAhead / (sizeof(float) * decoded_.size()), 1, 12);
-  for (size_t i = 0; i < std::min(ahead, candidates.size()); ++i) {
-    keys_.Prefetch(candidates[i].row);
-  }
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    if (i + ahead < candidates.size()) keys_.Prefetch(candidates[i + ahead].row);
-    const float* key = keys_.Rows(candidates[i].row, 1, decoded_.data());
-    measured_.push_back({SquaredDistance(query, key, keys_.dim()), candidates[i].row});
-  }
+  measure_.Run(
+      query, candidates.size(), [&](size_t i) { return candidates[i].row; },
+      [&](int64_t row, double squared) {
+        measured_.push_back({squared, row});
+      });
 }
 
 std::span<const MeasuredRow> CandidateMeasure::Nearest(const float* query,

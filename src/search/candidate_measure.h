@@ -9,6 +9,7 @@
 #include "search/candidate_list.h"
 #include "search/key_store.h"
 #include "search/nearest_list.h"
+#include "search/row_measure.h"
 
 namespace resmem {
 
@@ -22,8 +23,7 @@ enum class BoundedBy {
 // For one thread; keeps its memory from query to query.
 class CandidateMeasure {
  public:
-  CandidateMeasure(const KeyStore& keys, int64_t k)
-      : keys_(keys), k_(static_cast<size_t>(k)), decoded_(static_cast<size_t>(keys.dim())) {}
+  CandidateMeasure(const KeyStore& keys, int64_t k) : k_(static_cast<size_t>(k)), measure_(keys) {}
 
   // The k nearest of the candidates of a list that has decided; valid until the next call.
   std::span<const MeasuredRow> Nearest(const float* query, const CandidateList& candidates,
@@ -36,9 +36,8 @@ class CandidateMeasure {
   };
   void Measure(const float* query, std::span<const Candidate> candidates);
 
-  const KeyStore& keys_;
   const size_t k_;
-  std::vector<float> decoded_;
+  RowMeasure measure_;
   std::vector<Candidate> candidates_;
   std::vector<MeasuredRow> measured_;
 };

@@ -110,6 +110,12 @@ void KeyStore::Prefetch(int64_t row) const {
   for (int64_t i = 0; i < std::min<int64_t>(bytes, 2048); i += 64) __builtin_prefetch(begin + i);
 }
 
+const float* KeyStore::InPlace(int64_t row) const {
+  const size_t number = BlockOf(row);
+  if (blocks_[number].type != KeyType::kFloat32) return nullptr;
+  return static_cast<const float*>(blocks_[number].data) + (row - starts_[number]) * dim_;
+}
+
 const float* KeyStore::Rows(int64_t begin, int64_t count, float* scratch) const {
   RESMEM_DCHECK(begin >= 0 && count > 0 && begin + count <= rows());
   size_t number = BlockOf(begin);

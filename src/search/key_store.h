@@ -30,6 +30,9 @@ class KeyStore {
   // in one block, or decoded into `scratch` (count * dim floats).
   const float* Rows(int64_t begin, int64_t count, float* scratch) const;
 
+  // A row that lies there as float32, else null.
+  const float* InPlace(int64_t row) const;
+
   // Asks the processor to bring a row's bytes near, without waiting.
   void Prefetch(int64_t row) const;
 
