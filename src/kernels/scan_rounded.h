@@ -10,6 +10,7 @@
 #define RESMEM_KERNELS_SCAN_ROUNDED_H_
 
 #include <cstdint>
+#include <span>
 
 #include "kernels/scan_tile.h"
 
@@ -56,6 +57,7 @@ struct RoundedBlocks {
   const float* half_norms;  // an infinite one is never found
   const float* errors;
   const float* rooms;
+  std::span<const uint16_t> ahead = {};  // will be read soon: on its way to the cache meanwhile
 };
 
 // Writes to `out` (room for kRoundedQueries * kRoundedKeys * blocks.count) each cell whose

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <span>
 
 #include "kernels/amx.h"
 
@@ -67,15 +68,35 @@ RESMEM_AMX_INLINE RoundedNorms PackKey(const float* key, int64_t dim, const floa
   return {_mm512_reduce_add_ps(norm), _mm512_reduce_add_ps(error)};
 }
 
+// A stretch of memory that is brought into the second cache, a few lines at a time.
+class Ahead {
+ public:
+  explicit Ahead(std::span<const uint16_t> numbers)
+      : next_(reinterpret_cast<const char*>(numbers.data())), end_(next_ + numbers.size_bytes()) {}
+
+  RESMEM_AMX_INLINE void Fetch() {
+    if (next_ >= end_) return;
+    for (int line = 0; line < kLines; ++line) _mm_prefetch(next_ + 64 * line, _MM_HINT_T1);
+    next_ += 64 * kLines;
+  }
+
+ private:
+  // A piece of a block has 32 lines, which 16 groups of queries and more pass by.
+  static constexpr int kLines = 2;
+  const char* next_;
+  const char* const end_;
+};
+
 // sums[0 .. 3] = products of keys 0 .. 15 with queries 0 .. 15, with queries 16 .. 31, then of
 // keys 16 .. 31 likewise; in each, a row is a key.
 RESMEM_AMX_INLINE void MultiplyBlock(const uint16_t* group, const uint16_t* block, int64_t pieces,
-                                     float* sums) {
+                                     Ahead* ahead, float* sums) {
   _tile_zero(0);
   _tile_zero(1);
   _tile_zero(2);
   _tile_zero(3);
   for (int64_t p = 0; p < pieces; ++p) {
+    ahead->Fetch();
     _tile_loadd(4, block, 64);
     _tile_loadd(6, group, 64);
     _tile_dpbf16ps(0, 4, 6);
@@ -211,11 +232,13 @@ RESMEM_AMX int64_t ScanRoundedAmx(const RoundedGroup& queries, const RoundedBloc
   // A few blocks' products wait here, so that comparing runs beside the next product.
   alignas(64) float sums[kTogether][4 * kSums];
   alignas(64) uint16_t below[kTogether][64];
+  Ahead ahead(keys.ahead);
   CellBelow* end = out;
   for (int64_t begin = 0; begin < keys.count; begin += kTogether) {
     const int64_t count = std::min(kTogether, keys.count - begin);
     for (int64_t i = 0; i < count; ++i) {
-      MultiplyBlock(queries.group, keys.blocks + (begin + i) * RoundedSize(dim), pieces, sums[i]);
+      MultiplyBlock(queries.group, keys.blocks + (begin + i) * RoundedSize(dim), pieces, &ahead,
+                    sums[i]);
       if (i > 0) CompareBlock(sums[i - 1], queries, keys, begin + i - 1, below[i - 1]);
     }
     CompareBlock(sums[count - 1], queries, keys, begin + count - 1, below[count - 1]);
@@ -233,8 +256,9 @@ RESMEM_AMX void SmallestRoundedAmx(const RoundedGroup& queries, const RoundedBlo
   constexpr int64_t kHalf = kRoundedBuckets * 16;
   alignas(64) float sums[4 * kSums], least[2 * kHalf];  // of 16 queries, then of the others
   std::fill_n(least, 2 * kHalf, std::numeric_limits<float>::infinity());
+  Ahead ahead(keys.ahead);
   for (int64_t b = 0; b < keys.count; ++b) {
-    MultiplyBlock(queries.group, keys.blocks + b * RoundedSize(dim), pieces, sums);
+    MultiplyBlock(queries.group, keys.blocks + b * RoundedSize(dim), pieces, &ahead, sums);
     for (int64_t row = 0; row < kRoundedKeys; ++row) {
       const int64_t key = b * kRoundedKeys + row;
       const __m512 half_norm = _mm512_set1_ps(keys.half_norms[key]);

@@ -59,6 +59,12 @@ void RoundedRows::FillBlock(int64_t b, const float* keys, int64_t count, const f
   block_rooms_[b] = bound_.Room(largest_norm);
 }
 
+std::span<const uint16_t> RoundedRows::Values(int64_t first_block, int64_t blocks) const {
+  const int64_t begin = std::min(first_block, blocks_);
+  const int64_t count = std::min(blocks, blocks_ - begin);
+  return {block(begin), static_cast<size_t>(count * RoundedSize(dim_))};
+}
+
 RoundedView RoundedRows::View(int64_t first_block, int64_t blocks) const {
   const int64_t first = first_block * kRoundedKeys;
   return {{block(first_block), blocks, half_norms_.data() + first,

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "kernels/scan_rounded.h"
@@ -34,6 +35,8 @@ class RoundedRows {
             const float* half_norms);
 
   RoundedView View(int64_t first_block, int64_t blocks) const;
+  // The numbers of up to so many blocks, as far as there are any.
+  std::span<const uint16_t> Values(int64_t first_block, int64_t blocks) const;
   RoundedView View() const { return View(0, blocks_); }
 
  private:

@@ -14,9 +14,10 @@
 namespace resmem {
 namespace {
 
-// Half of the second cache: the queries, group by group, pass by the other half.
+// A panel, the next one that is on its way, and the queries, which pass by group by group, have
+// room in the second cache together.
 int64_t BlocksPerPanel(int64_t dim) {
-  return std::clamp<int64_t>((1 << 19) / RoundedSize(dim), 1, 64);
+  return std::clamp<int64_t>((1 << 17) / RoundedSize(dim), 1, 64);
 }
 
 // So that no row of a tile lies on two cache lines.
@@ -114,11 +115,13 @@ class RoundedScan {
     const int64_t count = std::min(panel_rows_, keys_.rows() - begin);
     const int64_t blocks = (count + kRoundedKeys - 1) / kRoundedKeys;
     if (made_ != nullptr) {
-      ScanRows(made_->rows().View(begin / kRoundedKeys, blocks), begin);
+      const int64_t first = begin / kRoundedKeys;
+      ScanRows(made_->rows().View(first, blocks), made_->rows().Values(first + blocks, blocks),
+               begin);
     } else {
       panel_.Fill(0, keys_.Rows(begin, count, decoded_.data()), count, geometry_,
                   geometry_.half_norms.data() + begin);
-      ScanRows(panel_.View(0, blocks), begin);
+      ScanRows(panel_.View(0, blocks), {}, begin);
     }
   }
 
@@ -148,9 +151,14 @@ class RoundedScan {
     }
   }
 
-  void ScanRows(const RoundedView& rows, int64_t first_row) {
+  // `next`: what will be read after these rows, brought along by the groups, a part by each.
+  void ScanRows(const RoundedView& rows, std::span<const uint16_t> next, int64_t first_row) {
+    RoundedBlocks blocks = rows.blocks;
+    const size_t part = (next.size() / static_cast<size_t>(queries_.groups()) + 31) / 32 * 32;
     for (int64_t g = 0; g < queries_.groups(); ++g) {
-      const int64_t found = ScanRounded(queries_.group(g), rows.blocks, keys_.dim(), found_.data());
+      blocks.ahead = next.first(std::min(part, next.size()));
+      next = next.subspan(blocks.ahead.size());
+      const int64_t found = ScanRounded(queries_.group(g), blocks, keys_.dim(), found_.data());
       for (int64_t i = 0; i < found; ++i) Offer(rows, first_row, g, found_[i]);
     }
   }
@@ -190,7 +198,7 @@ bool RoundedScanApplies(const KeyStore& keys, const KeyGeometry& geometry) {
 }
 
 int64_t MostRoundedTogether(int64_t dim) {
-  return std::clamp<int64_t>((1 << 20) / dim, 256, 1024);
+  return std::clamp<int64_t>((1 << 19) / dim, 256, 1024);
 }
 
 void FindCandidatesByRounding(const KeyStore& keys, const KeyGeometry& geometry,
