@@ -20,9 +20,9 @@ constexpr int64_t CodeWidth(int64_t dim) {
 // Scanned by one call, so that what they give keeps many of the next ones out.
 constexpr int64_t kRowsACall = kMostCells / kGroupQueries;
 
-// Codes that one query is worth sharing among threads for: waking one takes as long as reading
-// about so many.
-constexpr int64_t kFewestSharedBytes = int64_t{1} << 20;
+// Codes that one query is worth sharing among threads for: handing them to a thread that is still
+// looking for work (support/parallel.cc) takes as long as reading about a quarter of so many.
+constexpr int64_t kFewestSharedBytes = int64_t{1} << 19;
 
 constexpr int64_t BlocksOfRows(int64_t rows) {
   return (rows + kBlockRows - 1) / kBlockRows;
