@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <iterator>
 
 #include "resmem/array.h"
 #include "timing.h"
@@ -46,13 +48,12 @@ void Report(const PeerData& data, const std::string& name, int threads, int64_t 
             double build_seconds, const std::string& setting, const PeerSearch& search) {
   std::vector<int64_t> found(static_cast<size_t>(data.queries * k));
   const float* queries = data.query_values.data();
-  search(queries, data.queries, k, threads, found.data());
-  const double recall = Recall(data, found, k);
   const double one = Repeat([&](int64_t i) {
                        search(queries + (i % data.queries) * data.dim, 1, k, threads, found.data());
                      }).median;
   const double all =
       Repeat([&](int64_t) { search(queries, data.queries, k, threads, found.data()); }).median;
+  const double recall = Recall(data, found, k);
   for (const auto& [count, seconds] : {std::pair(int64_t{1}, one), std::pair(data.queries, all)}) {
     std::printf("%s\t%d\t%lld\t%lld\t%.9f\t%.5f\t%.3f\t%s\n", name.c_str(), threads,
                 static_cast<long long>(count), static_cast<long long>(k), seconds, recall,
@@ -63,20 +64,29 @@ void Report(const PeerData& data, const std::string& name, int threads, int64_t 
 
 }  // namespace
 
+std::vector<int64_t> LoadRows(const std::string& path) {
+  const Array array = Open(path);
+  std::vector<int64_t> rows(static_cast<size_t>(array.rows()));
+  if (!array.ReadIntegers(0, array.rows(), rows).ok()) Stop(path + ": no row numbers");
+  return rows;
+}
+
 PeerData LoadPeerData(int argc, char** argv) {
   if (argc != 4) Stop("usage: PEER FOLDER THREADS exact|approximate");
   const std::string folder = argv[1];
   PeerData data;
-  const Array keys = Open(folder + "/keys.npy"), queries = Open(folder + "/queries.npy");
-  const Array truth = Open(folder + "/truth.npy");
-  data.rows = keys.rows();
-  data.dim = keys.columns();
+  const Array queries = Open(folder + "/queries.npy");
+  data.dim = queries.columns();
   data.queries = queries.rows();
-  data.key_values = Floats(keys);
+  if (std::filesystem::exists(folder + "/keys.npy")) {
+    const Array keys = Open(folder + "/keys.npy");
+    if (keys.columns() != data.dim) Stop(folder + ": keys and queries differ in dimension");
+    data.rows = keys.rows();
+    data.key_values = Floats(keys);
+  }
   data.query_values = Floats(queries);
-  data.truth.resize(static_cast<size_t>(truth.rows()));
-  if (queries.columns() != data.dim || truth.rows() != data.queries * kMostNeighbors ||
-      !truth.ReadIntegers(0, truth.rows(), data.truth).ok()) {
+  data.truth = LoadRows(folder + "/truth.npy");
+  if (std::ssize(data.truth) != data.queries * kMostNeighbors) {
     Stop(folder + ": the arrays do not fit together");
   }
   data.threads = std::atoi(argv[2]);

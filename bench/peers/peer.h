@@ -24,7 +24,8 @@ struct PeerData {
 };
 
 // Ends the program, with a word why, where the arguments or the files are no good.
-PeerData LoadPeerData(int argc, char** argv);
+PeerData LoadPeerData(int argc, char** argv);  // without keys where there is no keys.npy
+std::vector<int64_t> LoadRows(const std::string& path);
 
 // Writes the `k` nearest rows of each of `count` queries.
 using PeerSearch =
