@@ -1,66 +1,137 @@
-// The weighted sum of k residuals beside the search that it follows.
+// What a prediction adds to a search, the weighted sum of k residuals, beside searches that it
+// would follow.  See docs/measurements/residual_sum.md.
 //
-//   bench_residual_sum [--markdown FILE]
-#include <unistd.h>
-
+//   bench_residual_sum [--folder FOLDER] [--markdown FILE]
+//
+// Memories are made in the folder, or found there from an earlier run; without one they are made in
+// a scratch folder.  They take some 6 GB.
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <sstream>
 
+#include "bench_memory.h"
 #include "machine_limits.h"
 #include "measurement.h"
+#include "memory/residual_sum.h"
 #include "predict/correction.h"
 #include "resmem/residual_memory.h"
 #include "search_data.h"
 #include "support/random.h"
+#include "support/text.h"
 #include "timing.h"
 
 namespace resmem::bench {
 namespace {
 
-constexpr int64_t kQueries = 1000, kNeighbors = 50, kDim = 64;
+constexpr int64_t kQueries = 1000, kNeighbors = 50, kTop = 128;
 
-struct Case {
+// A memory of keys, to be searched.
+struct SearchCase {
   const char* name;
+  const char* folder;
+  int64_t rows, dim;
+  KeyType type;
+  double recall;  // of its index; 0 without one
+};
+constexpr SearchCase kSearches[] = {
+    {"50,000 x 64", "keys_images", 50000, 64, KeyType::kFloat32, 0},
+    {"100,000 x 1,280", "keys_wide", 100000, 1280, KeyType::kFloat32, 0},
+    {"1,000,000 x 256 float16, index of recall 0.95", "keys_tokens", 1000000, 256,
+     KeyType::kFloat16, 0.95},
+    {"1,000,000 x 256 float16, exact", "keys_tokens", 1000000, 256, KeyType::kFloat16, 0},
+};
+enum SearchNumber { kImages, kWide, kTokens, kTokensExact };
+
+// A memory of residuals, larger than any cache whatever the search.
+struct SumCase {
+  const char* name;
+  const char* folder;
   int64_t rows, outputs;
   ResidualForm form;
   bool half;
+  int64_t classes;  // that have large logits in any row
+  std::vector<SearchNumber> searches;
 
   // Read for one query: the neighbors' values, and two bytes more for the class of each.
   double bytes() const {
     const double width = half ? 2 : 4;
-    const double row =
-        form == ResidualForm::kSparse ? 128 * (width + 2) : static_cast<double>(outputs) * width;
+    const double row = form == ResidualForm::kSparse ? static_cast<double>(kTop) * (width + 2)
+                                                     : static_cast<double>(outputs) * width;
     return row * static_cast<double>(kNeighbors);
   }
 };
-constexpr Case kCases[] = {
-    {"dense, 100 classes", 50000, 100, ResidualForm::kDense, false},
-    {"dense, 1,000 classes", 50000, 1000, ResidualForm::kDense, false},
-    {"dense float16, 1,000 classes", 50000, 1000, ResidualForm::kDense, true},
-    {"sparse, 128 of 32,128", 50000, 32128, ResidualForm::kSparse, true},
-    {"logits, 100 classes", 50000, 100, ResidualForm::kLogits, false},
+const SumCase kSums[] = {
+    {"dense, 100 classes", "dense_100", 2000000, 100, ResidualForm::kDense, false, 100, {kImages}},
+    {"logits, 100 classes",
+     "logits_100",
+     2000000,
+     100,
+     ResidualForm::kLogits,
+     false,
+     100,
+     {kImages}},
+    {"dense, 1,000 classes",
+     "dense_1000",
+     200000,
+     1000,
+     ResidualForm::kDense,
+     false,
+     1000,
+     {kWide}},
+    {"dense float16, 1,000 classes",
+     "half_1000",
+     400000,
+     1000,
+     ResidualForm::kDense,
+     true,
+     1000,
+     {kWide}},
+    {"sparse float16, 128 of 32,128, neighbors share 640",
+     "sparse_shared",
+     1000000,
+     32128,
+     ResidualForm::kSparse,
+     true,
+     640,
+     {kTokens, kTokensExact}},
+    {"sparse float16, 128 of 32,128, any",
+     "sparse_any",
+     1000000,
+     32128,
+     ResidualForm::kSparse,
+     true,
+     32128,
+     {kTokens, kTokensExact}},
 };
 
-Status Write(const Case& c, const SearchData& data, const std::string& path) {
+Status WriteResiduals(const SumCase& c, const std::string& path) {
   MemoryDescription description;
-  description.dim = kDim;
+  description.dim = 1;  // nobody searches it
   description.outputs = c.outputs;
   description.form = c.form;
+  description.top = std::min(kTop, c.outputs);
   description.half_residuals = c.half;
   RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer, MemoryWriter::Create(path, description, c.rows, {}));
   constexpr int64_t kTogether = 500;  // with the same logits, and other labels
   Random random(5);
+  std::vector<int64_t> order(static_cast<size_t>(c.outputs));
+  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
+  for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.Below(i)]);
+  const std::vector<float> keys(kTogether);
   std::vector<float> logits(static_cast<size_t>(kTogether * c.outputs));
-  for (float& logit : logits) logit = static_cast<float>(6 * random.Uniform());
   std::vector<int32_t> labels(static_cast<size_t>(kTogether));
-  for (int64_t begin = 0; begin < c.rows; begin += kTogether) {
-    for (int32_t& label : labels) {
-      label = static_cast<int32_t>(random.Below(static_cast<uint64_t>(c.outputs)));
+  const auto any = [&] { return order[random.Below(static_cast<uint64_t>(c.classes))]; };
+  for (int64_t row = 0; row < kTogether; ++row) {
+    for (int64_t i = 0; i < c.classes; ++i) {
+      logits[row * c.outputs + order[i]] = static_cast<float>(4 + 6 * random.Uniform());
     }
+  }
+  for (int64_t begin = 0; begin < c.rows; begin += kTogether) {
+    for (int32_t& label : labels) label = static_cast<int32_t>(any());
     Rows rows;
-    rows.keys = data.key_view().Slice(begin, kTogether);
+    rows.keys = MatrixView(keys.data(), kTogether, 1);
     rows.logits = MatrixView(logits.data(), kTogether, c.outputs);
     rows.labels = labels;
     RESMEM_RETURN_IF_ERROR(writer.Add(rows));
@@ -68,17 +139,24 @@ Status Write(const Case& c, const SearchData& data, const std::string& path) {
   return writer.Finish();
 }
 
-std::string Micros(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.1f", seconds * 1e6);
-  return text;
+Status WriteKeys(const SearchCase& c, const std::string& path) {
+  const SearchData data = ClusteredData(c.rows, c.dim, 0);
+  RESMEM_RETURN_IF_ERROR(WriteBenchMemory(path, data, c.type, kNeighbors));
+  if (c.recall == 0) return Status();
+  IndexOptions options;
+  options.recall = c.recall;
+  return IndexMemory(path, options);
 }
 
-Status Measure(const Case& c, const SearchData& data, double bandwidth, const std::string& folder,
-               std::ostream& out) {
-  const std::string path = folder + "/memory";
-  RESMEM_RETURN_IF_ERROR(Write(c, data, path));
-  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(path));
+struct SearchTimes {
+  double alone = 0, together = 0;  // seconds a query
+};
+
+Result<SearchTimes> MeasureSearch(const SearchCase& c, const std::string& path) {
+  OpenOptions open;
+  open.exact = c.recall == 0;
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(path, open));
+  const SearchData data = ClusteredData(0, c.dim, kQueries);
   SearchOptions options;
   options.k = kNeighbors;
   options.threads = 1;
@@ -90,50 +168,111 @@ Status Measure(const Case& c, const SearchData& data, double bandwidth, const st
   const Spread batch = Repeat(
       [&](int64_t) { status = memory.index().Search(data.query_view(), options, &neighbors); });
   RESMEM_RETURN_IF_ERROR(status);
-  std::vector<float> sum(static_cast<size_t>(c.outputs)), scratch(sum.size());
+  return SearchTimes{alone.median, batch.median / kQueries};
+}
+
+// Seconds a query.
+Result<double> MeasureSum(const SumCase& c, const std::string& path) {
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(path));
+  // Of the whole memory, and other ones each time: none of them lies in a cache.
+  constexpr int64_t kRounds = 20;
+  Random random(7);
+  std::vector<int64_t> rows(static_cast<size_t>(kRounds * kQueries * kNeighbors));
+  for (int64_t& row : rows) {
+    row = static_cast<int64_t>(random.Below(static_cast<uint64_t>(c.rows)));
+  }
+  std::vector<float> distances(kNeighbors);
+  for (size_t i = 0; i < distances.size(); ++i) distances[i] = 1 + 0.01f * static_cast<float>(i);
+  std::vector<float> scores(static_cast<size_t>(c.outputs));
   WeightedNeighbors weighted;
+  ResidualSum sum(memory);
   const float temperature = memory.description().parameters.temperature;
-  const Spread sums = Repeat([&](int64_t) {
+  const Spread seconds = Repeat([&](int64_t round) {
     for (int64_t q = 0; q < kQueries; ++q) {
-      WeighNeighbors(neighbors.rows_of(q), neighbors.distances_of(q), kNeighbors, 0.7f, &weighted);
-      SumResiduals(memory, weighted, temperature, scratch, sum);
+      const auto first = static_cast<size_t>((round % kRounds * kQueries + q) * kNeighbors);
+      WeighNeighbors(std::span(rows).subspan(first, kNeighbors), distances, kNeighbors, 0.7f,
+                     &weighted);
+      sum.AddTo(weighted.rows, weighted.weights, temperature, weighted.scale, scores);
     }
   });
-  const double one = sums.median / kQueries, together = batch.median / kQueries;
-  char shares[64];
-  std::snprintf(shares, sizeof(shares), "%.1f %% | %.1f %%", 100 * one / alone.median,
-                100 * one / together);
-  std::cerr << c.name << ": " << Micros(one) << " us\n";
-  const double floor = c.bytes() / bandwidth;
-  out << "| " << c.name << " | " << Micros(one) << " | " << Micros(floor) << " | "
-      << Micros(alone.median) << " | " << Micros(together) << " | " << shares << " |\n";
-  std::filesystem::remove_all(path);
+  return seconds.median / kQueries;
+}
+
+std::string Micros(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.1f", seconds * 1e6);
+  return text;
+}
+std::string Percent(double part, double whole) {
+  char text[32];
+  std::snprintf(text, sizeof(text), part < 0.001 * whole ? "%.2f %%" : "%.1f %%",
+                100 * part / whole);
+  return text;
+}
+
+template <class Case, class Write>
+Status MakeUnlessThere(const Case& c, const std::string& path, const Write& write) {
+  if (std::filesystem::exists(path)) return Status();
+  std::cerr << "making " << c.folder << "\n";
+  return write(c, path);
+}
+
+Status Measure(const std::string& folder, std::ostream& out) {
+  std::filesystem::create_directories(folder);
+  for (const SearchCase& c : kSearches) {
+    RESMEM_RETURN_IF_ERROR(MakeUnlessThere(c, folder + "/" + c.folder, WriteKeys));
+  }
+  for (const SumCase& c : kSums) {
+    RESMEM_RETURN_IF_ERROR(MakeUnlessThere(c, folder + "/" + c.folder, WriteResiduals));
+  }
+  double bandwidth;
+  {
+    const std::vector<float> large(size_t{1} << 27, 1.0f);  // more than any cache holds
+    bandwidth = ReadBandwidth(large.data(), static_cast<int64_t>(large.size()), 1);
+  }
+  std::vector<SearchTimes> searches;
+  for (const SearchCase& c : kSearches) {
+    RESMEM_ASSIGN_OR_RETURN(const SearchTimes times, MeasureSearch(c, folder + "/" + c.folder));
+    searches.push_back(times);
+    std::cerr << "search of " << c.name << ": " << Micros(times.alone) << " us alone, "
+              << Micros(times.together) << " us in batches\n";
+  }
+  out << "| residuals | sum | floor | floor / sum | follows a search of | alone | share | in "
+         "batches "
+         "| share | share of 50,000 x 64 alone | in batches |\n"
+         "|---|---|---|---|---|---|---|---|---|---|---|\n";
+  for (const SumCase& c : kSums) {
+    RESMEM_ASSIGN_OR_RETURN(const double sum, MeasureSum(c, folder + "/" + c.folder));
+    std::cerr << c.name << ": " << Micros(sum) << " us\n";
+    const double floor = c.bytes() / bandwidth;
+    for (const SearchNumber number : c.searches) {
+      const SearchTimes &search = searches[number], &images = searches[kImages];
+      out << "| " << c.name << " | " << Micros(sum) << " | " << Micros(floor) << " | "
+          << Percent(floor, sum) << " | " << kSearches[number].name << " | " << Micros(search.alone)
+          << " | " << Percent(sum, search.alone) << " | " << Micros(search.together) << " | "
+          << Percent(sum, search.together) << " | " << Percent(sum, images.alone) << " | "
+          << Percent(sum, images.together) << " |\n";
+    }
+  }
   return Status();
 }
 
-int Run(const std::string& markdown) {
+int Run(const std::string& folder, const std::string& markdown) {
   std::ostringstream page;
   page << "# The residual sum, measured\n\nMade by `bench_residual_sum --markdown "
           "docs/measurements/residual_sum.md`. "
-       << MachineLine() << ".\n\nMicroseconds a query, median, 1 thread, k = 50, 50,000 keys of 64 "
-       << "floats. The sum: weights from distances, then\nthe weighted residuals of the 50 "
-       << "neighbors added up. The floor: the bytes of their residuals at the speed of "
-          "memory,\nwhich "
-       << "no sum can go below unless they lie in a cache.\n\n| residuals | sum | floor | search "
-          "alone | search in batches of 1,000 | "
-       << "share of alone | share of batches |\n|---|---|---|---|---|---|---|\n";
-  const std::string folder =
-      (std::filesystem::temp_directory_path() / ("resmem_residual_sum_" + std::to_string(getpid())))
-          .string();
-  std::filesystem::create_directories(folder);
-  const SearchData data = ClusteredData(50000, kDim, kQueries);
-  const std::vector<float> large(size_t{1} << 27, 1.0f);  // more than any cache holds
-  const double bandwidth = ReadBandwidth(large.data(), static_cast<int64_t>(large.size()), 1);
-  Status status;
-  for (const Case& c : kCases) {
-    if (status.ok()) status = Measure(c, data, bandwidth, folder, page);
-  }
-  std::filesystem::remove_all(folder);
+       << MachineLine()
+       << ".\n\n"
+          "Microseconds a query, median, 1 thread, k = 50. The sum: weights from distances, the\n"
+          "weighted residuals of 50 neighbors added up, and the result added to the 100, 1,000 or\n"
+          "32,128 scores of the base. The neighbors are rows drawn from 800 MB of residuals,\n"
+          "other ones each time, so that each comes from memory and not from a cache.\n"
+          "The floor: the bytes of these residuals at the speed at which one thread reads\n"
+          "memory from one end to the other. Searches are timed in the same run, a query alone\n"
+          "and batches of 1,000. Beside the search that such residuals would follow stands, in\n"
+          "the last two columns, the quickest one, whatever the residuals are.\n\n";
+  const ScratchFolder scratch;
+  const Status status = Measure(folder.empty() ? scratch.path() : folder, page);
   if (!status.ok()) {
     std::cerr << status.message() << "\n";
     return 1;
@@ -145,8 +284,17 @@ int Run(const std::string& markdown) {
 }  // namespace resmem::bench
 
 int main(int argc, char** argv) {
-  if (argc == 3 && std::string(argv[1]) == "--markdown") return resmem::bench::Run(argv[2]);
-  if (argc == 1) return resmem::bench::Run("");
-  std::cerr << "usage: bench_residual_sum [--markdown FILE]\n";
-  return 2;
+  std::string folder, markdown;
+  for (int i = 1; i < argc; i += 2) {
+    const std::string option = argv[i];
+    if (i + 1 < argc && option == "--folder") {
+      folder = argv[i + 1];
+    } else if (i + 1 < argc && option == "--markdown") {
+      markdown = argv[i + 1];
+    } else {
+      std::cerr << "usage: bench_residual_sum [--folder FOLDER] [--markdown FILE]\n";
+      return 2;
+    }
+  }
+  return resmem::bench::Run(folder, markdown);
 }

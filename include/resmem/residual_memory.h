@@ -92,6 +92,7 @@ struct IndexInfo {
   int64_t bytes = 0;
 };
 
+class StoredRows;
 class ResidualMemory {
  public:
   // Errors: kNotFound, kCorrupt, kTooNew, kIo.
@@ -121,8 +122,6 @@ class ResidualMemory {
   // form the same for the entries it stores.  `scratch`: `outputs` floats, overwritten.
   void AddResidual(int64_t row, float temperature, float weight, std::span<float> scratch,
                    std::span<float> accumulator) const;
-  // Lets the processor fetch what AddResidual() of this row will read.
-  void PrefetchResidual(int64_t row) const;
   // The row's logits (kLogits only), for leave-one-out evaluation of rows in the memory.
   std::span<const float> logits(int64_t row) const;
 
@@ -141,6 +140,9 @@ class ResidualMemory {
 
   // Compares every checksum and every pair of fields that must agree.
   Status Verify(Progress* progress = nullptr) const;
+
+  // For the library's own use.
+  const StoredRows& stored_rows() const;
 
  private:
   struct Impl;

@@ -7,8 +7,11 @@
 namespace resmem {
 
 RowAnswers::RowAnswers(const ResidualMemory& memory, const Parameters& parameters)
-    : memory_(memory), parameters_(parameters), classes_(memory.description().outputs) {
-  for (auto* values : {&probabilities_, &tempered_, &scores_, &labels_, &residuals_, &scratch_}) {
+    : memory_(memory),
+      parameters_(parameters),
+      classes_(memory.description().outputs),
+      residual_sum_(memory) {
+  for (auto* values : {&probabilities_, &tempered_, &scores_, &labels_}) {
     values->resize(static_cast<size_t>(classes_));
   }
 }
@@ -23,8 +26,8 @@ void RowAnswers::Load(std::span<const float> logits, std::span<const int64_t> ro
   SumAnswers(memory_, neighbors_, labels_);
   std::ranges::copy(tempered(), scores_.begin());
   if (neighbors_.rows.empty()) return;
-  SumResiduals(memory_, neighbors_, parameters_.temperature, scratch_, residuals_);
-  AddScaled(neighbors_.scale, residuals_.data(), classes_, scores_.data());
+  residual_sum_.AddTo(neighbors_.rows, neighbors_.weights, parameters_.temperature,
+                      neighbors_.scale, scores_);
 }
 
 int64_t RowAnswers::Base() const {

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "memory/residual_sum.h"
 #include "predict/correction.h"
 #include "resmem/predictor.h"
 
@@ -45,8 +46,8 @@ class RowAnswers {
   const int64_t classes_;
   WeightedNeighbors neighbors_;
   std::vector<float> probabilities_, tempered_, scores_;
-  std::vector<float> labels_, residuals_;  // sums over the neighbors
-  std::vector<float> scratch_;
+  std::vector<float> labels_;  // sum over the neighbors
+  ResidualSum residual_sum_;
 };
 
 }  // namespace resmem

@@ -53,18 +53,38 @@ HWY_INLINE V ExpOf(D d, V x) {
   return hn::IfThenElse(hn::Gt(x, highest), hn::Set(d, std::numeric_limits<float>::infinity()), p);
 }
 
-// out[i] = function(in[i]); the end is padded in a buffer, so nothing beyond n is touched.
+// The first `count` values of x, fewer than fill a vector, and `rest` behind them.
+HWY_INLINE hn::Vec<Floats> LoadFirst(const float* x, int64_t count, float rest) {
+  const Floats d;
+#if HWY_MEM_OPS_MIGHT_FAULT  // reads beyond them are not masked by the processor
+  HWY_ALIGN float buffer[kVirtualLanes];
+  std::fill_n(std::copy_n(x, count, buffer), kVirtualLanes - count, rest);
+  return hn::Load(d, buffer);
+#else
+  const auto first = hn::FirstN(d, static_cast<size_t>(count));
+  return hn::IfThenElse(first, hn::MaskedLoad(first, d, x), hn::Set(d, rest));
+#endif
+}
+
+HWY_INLINE void StoreFirst(hn::Vec<Floats> v, int64_t count, float* out) {
+  const Floats d;
+#if HWY_MEM_OPS_MIGHT_FAULT
+  HWY_ALIGN float buffer[kVirtualLanes];
+  hn::Store(v, d, buffer);
+  std::copy_n(buffer, count, out);
+#else
+  hn::BlendedStore(v, hn::FirstN(d, static_cast<size_t>(count)), d, out);
+#endif
+}
+
+// out[i] = function(in[i]); nothing beyond n is touched.
 template <class Function>
 HWY_INLINE void Map(const float* in, int64_t n, float* out, const Function& function) {
   const Floats d;
   const int64_t step = static_cast<int64_t>(hn::Lanes(d));
   int64_t i = 0;
   for (; i + step <= n; i += step) hn::StoreU(function(hn::LoadU(d, in + i)), d, out + i);
-  if (i == n) return;
-  HWY_ALIGN float buffer[kVirtualLanes] = {};
-  std::copy(in + i, in + n, buffer);
-  hn::Store(function(hn::Load(d, buffer)), d, buffer);
-  std::copy(buffer, buffer + (n - i), out + i);
+  if (i < n) StoreFirst(function(LoadFirst(in + i, n - i, 0.0f)), n - i, out + i);
 }
 
 void Exp(const float* x, int64_t n, float* out) {
@@ -76,6 +96,18 @@ float SumOfLanes(float* lanes) {
     for (int64_t lane = 0; lane < width; ++lane) lanes[lane] += lanes[lane + width];
   }
   return lanes[0];
+}
+
+// The same where the lanes are those of a vector.
+template <class D>
+HWY_INLINE float SumOfHalves(D, hn::Vec<D> v) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (hn::MaxLanes(D()) > 1) {
+    const hn::Half<D> half;
+    return SumOfHalves(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  }
+#endif
+  return hn::GetLane(v);
 }
 
 float Sum(const float* x, int64_t n) {
@@ -102,6 +134,10 @@ HWY_INLINE float Largest(int64_t n, const Value& value) {
   auto largest = hn::Set(d, -std::numeric_limits<float>::infinity());
   int64_t i = 0;
   for (; i + step <= n; i += step) largest = hn::Max(largest, value(d, i));
+  if (i < n && n >= step) {  // some are looked at again
+    largest = hn::Max(largest, value(d, n - step));
+    i = n;
+  }
   float result = hn::GetLane(hn::MaxOfLanes(d, largest));
   for (; i < n; ++i) result = std::max(result, hn::GetLane(value(one, i)));
   return result;
@@ -170,11 +206,18 @@ HWY_INLINE float MapAndSum(const float* in, int64_t n, float* out, const Functio
       sums[v] = hn::Add(sums[v], value);
     }
   }
-  HWY_ALIGN float lanes[kVirtualLanes];
-  for (int64_t v = 0; v < vectors; ++v) hn::Store(sums[v], d, lanes + v * step);
-  Map(in + i, n - i, out + i, exponential);
-  for (int64_t lane = 0; i < n; ++i, ++lane) lanes[lane] += out[i];
-  return SumOfLanes(lanes);
+  for (int64_t v = 0; i < n; ++v, i += step) {
+    const int64_t count = std::min(step, n - i);
+    const auto value = exponential(LoadFirst(in + i, count, 0.0f));
+    StoreFirst(value, count, out + i);
+    // A zero is added in the lanes behind the end: no sum is negative.
+    sums[v] =
+        hn::Add(sums[v], hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(count)), value));
+  }
+  for (int64_t width = vectors / 2; width > 0; width /= 2) {
+    for (int64_t v = 0; v < width; ++v) sums[v] = hn::Add(sums[v], sums[v + width]);
+  }
+  return SumOfHalves(d, sums[0]);
 }
 
 // out = e^((logits - the largest) / temperature) * (sign / their sum)

@@ -170,9 +170,8 @@ void ResidualMemory::AddResidual(int64_t row, float temperature, float weight,
   segment->AddResidual(local, temperature, weight, scratch.data(), accumulator.data());
 }
 
-void ResidualMemory::PrefetchResidual(int64_t row) const {
-  const auto [segment, local] = impl_->rows.Find(row);
-  segment->PrefetchResidual(local);
+const StoredRows& ResidualMemory::stored_rows() const {
+  return impl_->rows;
 }
 
 namespace {

@@ -39,6 +39,10 @@ class Segment {
   void Residual(int64_t row, float temperature, float* out) const;
   void AddResidual(int64_t row, float temperature, float weight, float* scratch,
                    float* accumulator) const;
+  // Dense only: the row's values as they are stored, which are halves or not by the description.
+  const float* residuals(int64_t row) const { return residuals_ + row * outputs_; }
+  const uint16_t* half_residuals(int64_t row) const { return half_residuals_ + row * outputs_; }
+  // Lets the processor fetch what AddResidual() of this row will read.
   void PrefetchResidual(int64_t row) const;
   // Sum of |r| that is stored, and that the sparse form dropped.  `scratch`: `outputs` floats.
   struct Mass {

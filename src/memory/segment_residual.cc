@@ -3,22 +3,13 @@
 #include <cmath>
 
 #include "kernels/number_codec.h"
+#include "kernels/row_sums.h"
 #include "kernels/vector_math.h"
 #include "memory/segment.h"
 #include "residual/residual.h"
 
 namespace resmem {
 namespace {
-
-// accumulator[classes[j]] += weight * values[j].  A class that is not one occurs in no verified
-// file; without verification there is still no write outside.
-template <class Class>
-void AddEntries(const Class* classes, const float* values, int64_t count, float weight,
-                int64_t outputs, float* accumulator) {
-  for (int64_t j = 0; j < count; ++j) {
-    if (classes[j] < outputs) accumulator[classes[j]] += weight * values[j];
-  }
-}
 
 // values[begin, begin + count), or the first page of them: the processor itself goes on from there.
 template <class T>
@@ -27,6 +18,7 @@ void Prefetch(const T* values, int64_t begin, int64_t count) {
   const char* place = reinterpret_cast<const char*>(values + begin);
   const int64_t bytes = std::min(kPage, count * static_cast<int64_t>(sizeof(T)));
   for (int64_t i = 0; i < bytes; i += kLine) __builtin_prefetch(place + i, 0, 2);
+  __builtin_prefetch(place + bytes - 1, 0, 2);  // rows need not start with a line
 }
 
 }  // namespace
@@ -72,10 +64,12 @@ void Segment::AddResidual(int64_t row, float temperature, float weight, float* s
     case ResidualForm::kSparse: {
       const int64_t begin = row * top_;
       const float* const values = residual_values(begin, top_, scratch);
+      // A class that is not one occurs in no verified file; without verification there is still no
+      // write outside.
       if (narrow_classes_ != nullptr) {
-        AddEntries(narrow_classes_ + begin, values, top_, weight, outputs_, accumulator);
+        AddEntries(weight, values, narrow_classes_ + begin, top_, outputs_, accumulator);
       } else {
-        AddEntries(wide_classes_ + begin, values, top_, weight, outputs_, accumulator);
+        AddEntries(weight, values, wide_classes_ + begin, top_, outputs_, accumulator);
       }
       break;
     }

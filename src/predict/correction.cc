@@ -20,18 +20,6 @@ void WeighNeighbors(std::span<const int64_t> rows, std::span<const float> distan
   out->scale = 1.0f / total;
 }
 
-void SumResiduals(const ResidualMemory& memory, const WeightedNeighbors& neighbors,
-                  float temperature, std::span<float> scratch, std::span<float> sum) {
-  constexpr size_t kAhead = 3;
-  const std::span<const int64_t> rows = neighbors.rows;
-  for (const int64_t row : rows.first(std::min(kAhead, rows.size()))) memory.PrefetchResidual(row);
-  std::fill(sum.begin(), sum.end(), 0.0f);
-  for (size_t i = 0; i < rows.size(); ++i) {
-    if (i + kAhead < rows.size()) memory.PrefetchResidual(rows[i + kAhead]);
-    memory.AddResidual(neighbors.rows[i], temperature, neighbors.weights[i], scratch, sum);
-  }
-}
-
 void SumAnswers(const ResidualMemory& memory, const WeightedNeighbors& neighbors,
                 std::span<float> sum) {
   std::fill(sum.begin(), sum.end(), 0.0f);

@@ -27,11 +27,8 @@ struct WeightedNeighbors {
 void WeighNeighbors(std::span<const int64_t> rows, std::span<const float> distances, int64_t k,
                     float sigma, WeightedNeighbors* out);
 
-// sum[c] = sum_i weight_i r_i[c]: to be multiplied by `scale`.  `scratch`: outputs floats.
-void SumResiduals(const ResidualMemory& memory, const WeightedNeighbors& neighbors,
-                  float temperature, std::span<float> scratch, std::span<float> sum);
-
-// The same with labels or targets in the place of residuals: k-NN.
+// sum[c] = sum_i weight_i y_i[c], the labels or targets in the place of residuals: k-NN.  To be
+// multiplied by `scale`.
 void SumAnswers(const ResidualMemory& memory, const WeightedNeighbors& neighbors,
                 std::span<float> sum);
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/vector_math.h"
+#include "memory/residual_sum.h"
 #include "predict/class_means.h"
 #include "predict/correction.h"
 #include "predict/input_checks.h"
@@ -65,11 +66,9 @@ class Scorer {
   Scorer(const ResidualMemory& memory, const PredictOptions& options)
       : memory_(memory),
         options_(options),
-        classify_(memory.description().task == Task::kClassification) {
-    const auto outputs = static_cast<size_t>(memory.description().outputs);
-    sum_.resize(outputs);
-    scratch_.resize(outputs);
-  }
+        classify_(memory.description().task == Task::kClassification),
+        residual_sum_(memory),
+        sum_(static_cast<size_t>(memory.description().outputs)) {}
 
   void Score(std::span<const float> logits, const Neighbors& neighbors, int64_t q,
              std::span<float> score) {
@@ -103,15 +102,16 @@ class Scorer {
   void ResMem(std::span<const float> logits, std::span<float> score) {
     Base(logits, options_.parameters.temperature, score);
     if (weighted_.rows.empty()) return;
-    SumResiduals(memory_, weighted_, options_.parameters.temperature, scratch_, sum_);
-    for (size_t c = 0; c < score.size(); ++c) score[c] += sum_[c] * weighted_.scale;
+    residual_sum_.AddTo(weighted_.rows, weighted_.weights, options_.parameters.temperature,
+                        weighted_.scale, score);
   }
 
   const ResidualMemory& memory_;
   const PredictOptions& options_;
   const bool classify_;
   WeightedNeighbors weighted_;
-  std::vector<float> sum_, scratch_;
+  ResidualSum residual_sum_;
+  std::vector<float> sum_;
 };
 
 }  // namespace

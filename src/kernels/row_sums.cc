@@ -1,0 +1,227 @@
+#include "kernels/row_sums.h"
+
+#include <algorithm>
+
+#include "kernels/number_codec.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/row_sums.cc"
+#include "hwy/foreach_target.h"  // compiles the rest of this file once per instruction set
+#include "hwy/highway.h"
+#include "kernels/simd_level.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace resmem {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Floats = hn::CappedTag<float, 16>;
+// Rows that are added in one pass over the sum; as many are fetched meanwhile.
+constexpr int64_t kTogether = 4;
+
+HWY_INLINE hn::Vec<Floats> Load(const float* x) {
+  return hn::LoadU(Floats(), x);
+}
+
+#undef RESMEM_HAS_HALVES
+#define RESMEM_HAS_HALVES \
+  (HWY_ARCH_X86 && (HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3))  // they have F16C
+#if RESMEM_HAS_HALVES
+HWY_INLINE hn::Vec<Floats> Load(const uint16_t* halves) {
+  const hn::Rebind<hwy::float16_t, Floats> half_tag;
+  const hn::Rebind<uint16_t, Floats> bits_tag;
+  return hn::PromoteTo(Floats(), hn::BitCast(half_tag, hn::LoadU(bits_tag, halves)));
+}
+#endif
+
+// One group of rows.  `next` are kTogether rows to fetch, or null.
+template <int64_t kRows, class T>
+HWY_INLINE void AddGroup(const float* weights, const T* const* rows, const T* const* next,
+                         int64_t n, float* sum) {
+  const Floats d;
+  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
+  constexpr int64_t kLine = 64 / static_cast<int64_t>(sizeof(T));
+  const T* x[kRows];
+  hn::Vec<Floats> factors[kRows];
+  for (int64_t row = 0; row < kRows; ++row) {
+    x[row] = rows[row];
+    factors[row] = hn::Set(d, weights[row]);
+  }
+  const auto add = [&](int64_t i) HWY_ATTR {
+    auto total = hn::LoadU(d, sum + i);
+    for (int64_t row = 0; row < kRows; ++row) {
+      total = hn::Add(total, hn::Mul(factors[row], Load(x[row] + i)));
+    }
+    hn::StoreU(total, d, sum + i);
+  };
+  int64_t i = 0;
+  for (; i + kLine <= n; i += kLine) {
+    if (next != nullptr) {
+      for (int64_t row = 0; row < kTogether; ++row) __builtin_prefetch(next[row] + i);
+    }
+    for (int64_t j = 0; j < kLine; j += step) add(i + j);
+  }
+  if (next != nullptr) {
+    for (int64_t row = 0; row < kTogether; ++row) __builtin_prefetch(next[row] + n - 1);
+  }
+  for (; i + step <= n; i += step) add(i);
+  if (i == n) return;
+  float rest[16];  // of one row, as floats
+  for (int64_t row = 0; row < kRows; ++row) {
+    const float* values = rest;
+    if constexpr (sizeof(T) == sizeof(float)) {
+      values = x[row] + i;
+    } else {
+      HalfToFloat(x[row] + i, n - i, rest);
+    }
+    for (int64_t j = i; j < n; ++j) sum[j] += weights[row] * values[j - i];
+  }
+}
+
+template <class T>
+HWY_INLINE void AddGroups(const float* weights, const T* const* rows, int64_t count, int64_t n,
+                          float* sum) {
+  if (n == 0) return;
+  int64_t i = 0;
+  for (; i + kTogether <= count; i += kTogether) {
+    const T* next[kTogether];
+    for (int64_t row = 0; row < kTogether; ++row) {
+      next[row] = rows[std::min(i + kTogether + row, count - 1)];
+    }
+    AddGroup<kTogether>(weights + i, rows + i, i + kTogether < count ? next : nullptr, n, sum);
+  }
+  for (; i < count; ++i) AddGroup<1, T>(weights + i, rows + i, nullptr, n, sum);
+}
+
+void AddRows(const float* weights, const float* const* rows, int64_t count, int64_t n, float* sum) {
+  AddGroups(weights, rows, count, n, sum);
+}
+
+#if RESMEM_HAS_HALVES
+
+void AddHalfRows(const float* weights, const uint16_t* const* rows, int64_t count, int64_t n,
+                 float* sum) {
+  AddGroups(weights, rows, count, n, sum);
+}
+
+#else
+
+void AddHalfRows(const float* weights, const uint16_t* const* rows, int64_t count, int64_t n,
+                 float* sum) {
+  constexpr int64_t kPiece = 256;
+  float values[kPiece];
+  const float* const place = values;
+  for (int64_t row = 0; row < count; ++row) {
+    for (int64_t i = 0; i < n; i += kPiece) {
+      const int64_t size = std::min(kPiece, n - i);
+      HalfToFloat(rows[row] + i, size, values);
+      AddGroups(weights + row, &place, 1, size, sum + i);
+    }
+  }
+}
+
+#endif
+
+template <class Place>
+HWY_INLINE void AddAtPlaces(float weight, const float* values, const Place* places, int64_t count,
+                            int64_t n, float* sum) {
+  int64_t j = 0;
+#if HWY_TARGET == HWY_AVX3  // it can write to sixteen places at once
+  const Floats d;
+  const hn::RebindToUnsigned<Floats> du;
+  const hn::RebindToSigned<Floats> di;
+  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
+  const auto end = hn::Set(du, static_cast<uint32_t>(std::min<int64_t>(n, INT32_MAX)));
+  const auto factor = hn::Set(d, weight);
+  for (; j + step <= count; j += step) {
+    hn::Vec<decltype(du)> place;
+    if constexpr (sizeof(Place) == 2) {
+      place = hn::PromoteTo(du, hn::LoadU(hn::Rebind<uint16_t, Floats>(), places + j));
+    } else {
+      place = hn::LoadU(du, places + j);
+    }
+    if (!hn::AllTrue(du, hn::Lt(place, end))) break;
+    const auto index = hn::BitCast(di, place);
+    const auto product = hn::Mul(factor, hn::LoadU(d, values + j));
+    hn::ScatterIndex(hn::Add(hn::GatherIndex(d, sum, index), product), d, sum, index);
+  }
+#endif
+  for (; j < count; ++j) {
+    if (places[j] < n) sum[places[j]] += weight * values[j];
+  }
+}
+
+void AddNarrowEntries(float weight, const float* values, const uint16_t* places, int64_t count,
+                      int64_t n, float* sum) {
+  AddAtPlaces(weight, values, places, count, n, sum);
+}
+void AddWideEntries(float weight, const float* values, const uint32_t* places, int64_t count,
+                    int64_t n, float* sum) {
+  AddAtPlaces(weight, values, places, count, n, sum);
+}
+
+void MoveScaled(float scale, int64_t n, float* sum, float* scores) {
+  const Floats d;
+  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
+  const auto zero = hn::Zero(d);
+  const auto factor = hn::Set(d, scale);
+  // First the places of what is not 0, without branches: no processor could foresee them.
+  constexpr int64_t kPiece = 256;  // vectors
+  uint16_t found[kPiece];
+  int64_t begin = 0;
+  while (begin + step <= n) {
+    const int64_t vectors = std::min(kPiece, (n - begin) / step);
+    int64_t count = 0;
+    for (int64_t v = 0; v < vectors; ++v) {
+      const auto x = hn::LoadU(d, sum + begin + v * step);
+      found[count] = static_cast<uint16_t>(v);
+      count += hn::AllFalse(d, hn::Ne(x, zero)) ? 0 : 1;
+    }
+    for (int64_t j = 0; j < count; ++j) {
+      const int64_t i = begin + found[j] * step;
+      const auto added = hn::Mul(hn::LoadU(d, sum + i), factor);
+      hn::StoreU(hn::Add(hn::LoadU(d, scores + i), added), d, scores + i);
+      hn::StoreU(zero, d, sum + i);
+    }
+    begin += vectors * step;
+  }
+  for (int64_t i = begin; i < n; ++i) {
+    scores[i] += sum[i] * scale;
+    sum[i] = 0;
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace resmem
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace resmem {
+
+HWY_EXPORT(AddRows);
+HWY_EXPORT(AddHalfRows);
+HWY_EXPORT(AddNarrowEntries);
+HWY_EXPORT(AddWideEntries);
+HWY_EXPORT(MoveScaled);
+
+void AddRows(const float* weights, const float* const* rows, int64_t count, int64_t n, float* sum) {
+  RESMEM_DISPATCH(AddRows)(weights, rows, count, n, sum);
+}
+void AddHalfRows(const float* weights, const uint16_t* const* rows, int64_t count, int64_t n,
+                 float* sum) {
+  RESMEM_DISPATCH(AddHalfRows)(weights, rows, count, n, sum);
+}
+void AddEntries(float weight, const float* values, const uint16_t* places, int64_t count, int64_t n,
+                float* sum) {
+  RESMEM_DISPATCH(AddNarrowEntries)(weight, values, places, count, n, sum);
+}
+void AddEntries(float weight, const float* values, const uint32_t* places, int64_t count, int64_t n,
+                float* sum) {
+  RESMEM_DISPATCH(AddWideEntries)(weight, values, places, count, n, sum);
+}
+void MoveScaled(float scale, int64_t n, float* sum, float* scores) {
+  RESMEM_DISPATCH(MoveScaled)(scale, n, sum, scores);
+}
+
+}  // namespace resmem
+#endif  // HWY_ONCE

@@ -1,0 +1,139 @@
+#include "kernels/row_sums.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "kernels/every_simd_level.h"
+#include "kernels/number_codec.h"
+#include "support/random.h"
+
+namespace resmem {
+namespace {
+
+constexpr int64_t kLengths[] = {0, 1, 3, 15, 16, 17, 31, 32, 33, 64, 100, 257, 1000};
+constexpr int64_t kCounts[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 50};
+
+// Rows of odd starts, each in an array of its own, so that a sanitizer sees what is read beyond
+// one.
+template <class T>
+struct ScatteredRows {
+  ScatteredRows(int64_t count, int64_t n) : arrays(static_cast<size_t>(count)) {
+    for (auto& array : arrays) {
+      array.resize(static_cast<size_t>(n));
+      places.push_back(array.data());
+    }
+  }
+  std::vector<std::vector<T>> arrays;
+  std::vector<const T*> places;
+};
+
+std::vector<float> Weights(int64_t count) {
+  Random random(3);
+  std::vector<float> weights(static_cast<size_t>(count));
+  for (float& weight : weights) weight = static_cast<float>(random.Uniform());
+  return weights;
+}
+
+// As defined, and the compiler may not fuse.
+std::vector<float> Expected(const std::vector<float>& weights,
+                            const std::vector<std::vector<float>>& rows, int64_t n) {
+  std::vector<float> sum(static_cast<size_t>(n), 0.25f);
+  for (size_t row = 0; row < rows.size(); ++row) {
+    for (size_t i = 0; i < sum.size(); ++i) sum[i] += weights[row] * rows[row][i];
+  }
+  return sum;
+}
+
+TEST(RowSums, RowsAreAddedOneAfterTheOther) {
+  for (const int64_t n : kLengths) {
+    for (const int64_t count : kCounts) {
+      Random random(static_cast<uint64_t>(n * 100 + count));
+      ScatteredRows<float> rows(count, n);
+      for (auto& row : rows.arrays) {
+        for (float& value : row) value = static_cast<float>(random.Normal());
+      }
+      const std::vector<float> weights = Weights(count);
+      const std::vector<float> expected = Expected(weights, rows.arrays, n);
+      AtEverySimdLevel([&] {
+        std::vector<float> sum(static_cast<size_t>(n), 0.25f);
+        AddRows(weights.data(), rows.places.data(), count, n, sum.data());
+        EXPECT_EQ(sum, expected) << count << " rows of " << n;
+      });
+    }
+  }
+}
+
+TEST(RowSums, HalvesAreAddedAsTheFloatsThatTheyAre) {
+  for (const int64_t n : kLengths) {
+    for (const int64_t count : kCounts) {
+      Random random(static_cast<uint64_t>(n * 100 + count));
+      ScatteredRows<uint16_t> rows(count, n);
+      std::vector<std::vector<float>> floats;
+      for (auto& row : rows.arrays) {
+        for (uint16_t& half : row) {  // finite, subnormal ones too
+          half = static_cast<uint16_t>(random.Below(0x7c00) | (random.Below(2) << 15));
+        }
+        floats.emplace_back(row.size());
+        HalfToFloat(row.data(), n, floats.back().data());
+      }
+      const std::vector<float> weights = Weights(count);
+      const std::vector<float> expected = Expected(weights, floats, n);
+      AtEverySimdLevel([&] {
+        std::vector<float> sum(static_cast<size_t>(n), 0.25f);
+        AddHalfRows(weights.data(), rows.places.data(), count, n, sum.data());
+        EXPECT_EQ(sum, expected) << count << " rows of " << n;
+      });
+    }
+  }
+}
+
+template <class Place>
+void ExpectEntriesAdded(int64_t n) {
+  for (const int64_t count : {0, 1, 15, 16, 17, 32, 40, 128}) {
+    Random random(static_cast<uint64_t>(count));
+    std::vector<float> values(static_cast<size_t>(count)), expected(static_cast<size_t>(n), 0.25f);
+    std::vector<Place> places(values.size());
+    for (size_t j = 0; j < places.size(); ++j) {
+      values[j] = static_cast<float>(random.Normal());
+      places[j] = static_cast<Place>(j * 7 + random.Below(7));  // the last ones beyond n
+      if (places[j] < n) expected[places[j]] += 0.3f * values[j];
+    }
+    AtEverySimdLevel([&] {
+      std::vector<float> sum(static_cast<size_t>(n), 0.25f);
+      AddEntries(0.3f, values.data(), places.data(), count, n, sum.data());
+      EXPECT_EQ(sum, expected) << count << " entries";
+    });
+  }
+}
+
+TEST(RowSums, EntriesAreAddedAtTheirPlacesAndNoneBeyondTheEnd) {
+  ExpectEntriesAdded<uint16_t>(800);
+  ExpectEntriesAdded<uint32_t>(800);
+  ExpectEntriesAdded<uint16_t>(900);
+  ExpectEntriesAdded<uint32_t>(900);
+}
+
+TEST(RowSums, MovingAddsEveryEntryAndLeavesZeros) {
+  for (const int64_t n : {0, 1, 15, 16, 17, 100, 4095, 4096, 4097, 32128}) {
+    for (const double share : {0.0, 0.01, 0.2, 1.0}) {
+      Random random(static_cast<uint64_t>(n));
+      std::vector<float> sum(static_cast<size_t>(n)), scores(sum.size());
+      for (float& score : scores) score = static_cast<float>(random.Uniform());
+      for (float& value : sum) {
+        if (random.Uniform() < share) value = static_cast<float>(random.Normal());
+      }
+      std::vector<float> expected = scores;
+      for (size_t i = 0; i < sum.size(); ++i) expected[i] += sum[i] * 0.3f;
+      AtEverySimdLevel([&] {
+        std::vector<float> moved = sum, found = scores;
+        MoveScaled(0.3f, n, moved.data(), found.data());
+        EXPECT_EQ(found, expected) << share << " of " << n;
+        EXPECT_EQ(moved, std::vector<float>(sum.size()));
+      });
+    }
+  }
+}
+
+}  // namespace
+}  // namespace resmem

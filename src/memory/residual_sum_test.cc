@@ -1,0 +1,125 @@
+// Apart from the other tests, as it counts what the whole program allocates.
+#include "memory/residual_sum.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "fixtures/every_memory.h"
+#include "kernels/every_simd_level.h"
+#include "memory/stored_rows.h"
+
+namespace {
+
+std::atomic<int64_t> allocations{0};
+
+// Not inlined: the compiler would call `free` a mistake beside `new`.
+[[gnu::noinline]] void Release(void* place) noexcept {
+  std::free(place);
+}
+
+}  // namespace
+
+void* operator new(size_t size) {
+  ++allocations;
+  void* const place = std::malloc(size);
+  if (place == nullptr) throw std::bad_alloc();
+  return place;
+}
+// The sanitizers' own would not come by the one above, as the standard library's does.
+void* operator new[](size_t size) {
+  return operator new(size);
+}
+void operator delete(void* place) noexcept {
+  Release(place);
+}
+void operator delete(void* place, size_t) noexcept {
+  Release(place);
+}
+void operator delete[](void* place) noexcept {
+  Release(place);
+}
+void operator delete[](void* place, size_t) noexcept {
+  Release(place);
+}
+
+namespace resmem {
+namespace {
+
+using fixtures::Open;
+using fixtures::TemporaryFolder;
+using fixtures::Write;
+
+constexpr int64_t kDim = 3, kOutputs = 37, kRows = 90;
+
+// Of two segments, some of whose rows are deleted.
+std::string WriteMemory(const TemporaryFolder& folder, const MemoryDescription& description) {
+  const std::string path = folder / NameOf(description);
+  const RowData data = MakeRows(kRows, kDim, kOutputs);
+  Write(path, description, data.Part(0, 50).view(description));
+  auto writer = MemoryWriter::Append(path, kRows - 50);
+  EXPECT_TRUE(writer.ok() && writer->Add(data.Part(50, kRows - 50).view(description)).ok() &&
+              writer->Finish().ok());
+  EXPECT_TRUE(DeleteRows(path, std::vector<uint64_t>{data.ids[0], data.ids[kRows - 1]}).ok());
+  return path;
+}
+
+struct Question {
+  explicit Question(int64_t k) {
+    Random random(static_cast<uint64_t>(k));
+    for (int64_t i = 0; i < k; ++i) {
+      // The ends of both segments are among them, and some come twice.
+      constexpr int64_t kEnds[] = {kRows - 2, 49, 50, 1};
+      rows.push_back(i < 4 ? kEnds[i] : 1 + static_cast<int64_t>(random.Below(kRows - 2)));
+      weights.push_back(static_cast<float>(random.Uniform()));
+    }
+    for (int64_t c = 0; c < kOutputs; ++c) scores.push_back(static_cast<float>(random.Uniform()));
+  }
+  std::vector<int64_t> rows;
+  std::vector<float> weights, scores;
+};
+
+TEST(ResidualSum, GivesTheBitsOfOneRowAddedAfterTheOther) {
+  const TemporaryFolder folder;
+  for (const MemoryDescription& description : EveryDescription(kDim, kOutputs)) {
+    SCOPED_TRACE(NameOf(description));
+    const ResidualMemory memory = Open(WriteMemory(folder, description));
+    ASSERT_EQ(memory.segments(), 2);
+    const float temperature = description.parameters.temperature, scale = 0.3f;
+    AtEverySimdLevel([&] {
+      ResidualSum sum(memory);
+      for (const int64_t k : {0, 1, 2, 3, 4, 5, 6, 9, 50, 63, 64, 65, 68, 130}) {
+        const Question question(k);
+        std::vector<float> expected = question.scores, total(kOutputs), scratch(kOutputs);
+        for (size_t i = 0; i < question.rows.size(); ++i) {
+          memory.AddResidual(question.rows[i], temperature, question.weights[i], scratch, total);
+        }
+        for (size_t c = 0; c < total.size(); ++c) expected[c] += total[c] * scale;
+        std::vector<float> found = question.scores;
+        sum.AddTo(question.rows, question.weights, temperature, scale, found);
+        EXPECT_EQ(found, expected) << "k is " << k;
+      }
+    });
+  }
+}
+
+TEST(ResidualSum, AllocatesNothingForAQuery) {
+  const TemporaryFolder folder;
+  Question question(130);
+  for (const MemoryDescription& description : EveryDescription(kDim, kOutputs)) {
+    SCOPED_TRACE(NameOf(description));
+    const ResidualMemory memory = Open(WriteMemory(folder, description));
+    const int64_t at_first = allocations;
+    ResidualSum sum(memory);
+    EXPECT_GT(allocations, at_first);  // they are counted
+    const int64_t before = allocations;
+    sum.AddTo(question.rows, question.weights, description.parameters.temperature, 0.3f,
+              question.scores);
+    EXPECT_EQ(allocations, before);
+  }
+}
+
+}  // namespace
+}  // namespace resmem
