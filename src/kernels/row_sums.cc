@@ -18,6 +18,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Floats = hn::CappedTag<float, 16>;
 // Rows that are added in one pass over the sum; as many are fetched meanwhile.
 constexpr int64_t kTogether = 4;
+// What is on its way from memory at any time, so that it is there when it is needed.
+constexpr int64_t kBytesAhead = 8192;
+// A row of more bytes is fetched by the processor itself, and four of them would not stay.
+constexpr int64_t kLongRow = 65536;
 
 HWY_INLINE hn::Vec<Floats> Load(const float* x) {
   return hn::LoadU(Floats(), x);
@@ -34,7 +38,7 @@ HWY_INLINE hn::Vec<Floats> Load(const uint16_t* halves) {
 }
 #endif
 
-// One group of rows.  `next` are kTogether rows to fetch, or null.
+// One group of rows, while `next`, as many as kTogether, are fetched; or null.
 template <int64_t kRows, class T>
 HWY_INLINE void AddGroup(const float* weights, const T* const* rows, const T* const* next,
                          int64_t n, float* sum) {
@@ -82,13 +86,22 @@ template <class T>
 HWY_INLINE void AddGroups(const float* weights, const T* const* rows, int64_t count, int64_t n,
                           float* sum) {
   if (n == 0) return;
+  const int64_t row_bytes = n * static_cast<int64_t>(sizeof(T));
+  const bool fetch = row_bytes <= kLongRow;
+  const int64_t ahead = kTogether * std::max<int64_t>(1, kBytesAhead / (kTogether * row_bytes));
+  for (int64_t row = 0; fetch && row < std::min(ahead, count); ++row) {
+    const char* place = reinterpret_cast<const char*>(rows[row]);
+    for (int64_t at = 0; at < row_bytes; at += 64) __builtin_prefetch(place + at);
+    __builtin_prefetch(place + row_bytes - 1);
+  }
   int64_t i = 0;
   for (; i + kTogether <= count; i += kTogether) {
     const T* next[kTogether];
     for (int64_t row = 0; row < kTogether; ++row) {
-      next[row] = rows[std::min(i + kTogether + row, count - 1)];
+      next[row] = rows[std::min(i + ahead + row, count - 1)];
     }
-    AddGroup<kTogether>(weights + i, rows + i, i + kTogether < count ? next : nullptr, n, sum);
+    const bool more = fetch && i + ahead < count;
+    AddGroup<kTogether>(weights + i, rows + i, more ? next : nullptr, n, sum);
   }
   for (; i < count; ++i) AddGroup<1, T>(weights + i, rows + i, nullptr, n, sum);
 }

@@ -11,7 +11,7 @@
 namespace resmem {
 namespace {
 
-constexpr int64_t kLengths[] = {0, 1, 3, 15, 16, 17, 31, 32, 33, 64, 100, 257, 1000};
+constexpr int64_t kLengths[] = {0, 1, 3, 15, 16, 17, 31, 32, 33, 64, 100, 257, 1000, 33000};
 constexpr int64_t kCounts[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 50};
 
 // Rows of odd starts, each in an array of its own, so that a sanitizer sees what is read beyond

@@ -14,7 +14,7 @@ namespace {
 // Rows whose places are held at once.
 constexpr size_t kPiece = 64;
 // Rows that are fetched ahead of the one that is added.
-constexpr size_t kAhead = 4;
+constexpr size_t kAhead = 8;
 
 }  // namespace
 

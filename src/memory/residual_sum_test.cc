@@ -1,49 +1,9 @@
-// Apart from the other tests, as it counts what the whole program allocates.
 #include "memory/residual_sum.h"
 
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
 #include "fixtures/every_memory.h"
 #include "kernels/every_simd_level.h"
-#include "memory/stored_rows.h"
-
-namespace {
-
-std::atomic<int64_t> allocations{0};
-
-// Not inlined: the compiler would call `free` a mistake beside `new`.
-[[gnu::noinline]] void Release(void* place) noexcept {
-  std::free(place);
-}
-
-}  // namespace
-
-void* operator new(size_t size) {
-  ++allocations;
-  void* const place = std::malloc(size);
-  if (place == nullptr) throw std::bad_alloc();
-  return place;
-}
-// The sanitizers' own would not come by the one above, as the standard library's does.
-void* operator new[](size_t size) {
-  return operator new(size);
-}
-void operator delete(void* place) noexcept {
-  Release(place);
-}
-void operator delete(void* place, size_t) noexcept {
-  Release(place);
-}
-void operator delete[](void* place) noexcept {
-  Release(place);
-}
-void operator delete[](void* place, size_t) noexcept {
-  Release(place);
-}
 
 namespace resmem {
 namespace {
@@ -102,22 +62,6 @@ TEST(ResidualSum, GivesTheBitsOfOneRowAddedAfterTheOther) {
         EXPECT_EQ(found, expected) << "k is " << k;
       }
     });
-  }
-}
-
-TEST(ResidualSum, AllocatesNothingForAQuery) {
-  const TemporaryFolder folder;
-  Question question(130);
-  for (const MemoryDescription& description : EveryDescription(kDim, kOutputs)) {
-    SCOPED_TRACE(NameOf(description));
-    const ResidualMemory memory = Open(WriteMemory(folder, description));
-    const int64_t at_first = allocations;
-    ResidualSum sum(memory);
-    EXPECT_GT(allocations, at_first);  // they are counted
-    const int64_t before = allocations;
-    sum.AddTo(question.rows, question.weights, description.parameters.temperature, 0.3f,
-              question.scores);
-    EXPECT_EQ(allocations, before);
   }
 }
 
