@@ -135,10 +135,10 @@ void AddHalfRows(const float* weights, const uint16_t* const* rows, int64_t coun
 
 #endif
 
-template <class Place>
-HWY_INLINE void AddAtPlaces(float weight, const float* values, const Place* places, int64_t count,
-                            int64_t n, float* sum) {
-  int64_t j = 0;
+template <bool kTouched, class Place>
+HWY_INLINE int64_t AddAtPlaces(float weight, const float* values, const Place* places,
+                               int64_t count, int64_t n, float* sum, uint32_t* touched) {
+  int64_t j = 0, found = 0;
 #if HWY_TARGET == HWY_AVX3  // it can write to sixteen places at once
   const Floats d;
   const hn::RebindToUnsigned<Floats> du;
@@ -155,53 +155,42 @@ HWY_INLINE void AddAtPlaces(float weight, const float* values, const Place* plac
     }
     if (!hn::AllTrue(du, hn::Lt(place, end))) break;
     const auto index = hn::BitCast(di, place);
+    const auto before = hn::GatherIndex(d, sum, index);
     const auto product = hn::Mul(factor, hn::LoadU(d, values + j));
-    hn::ScatterIndex(hn::Add(hn::GatherIndex(d, sum, index), product), d, sum, index);
+    hn::ScatterIndex(hn::Add(before, product), d, sum, index);
+    if constexpr (kTouched) {
+      const auto first = hn::RebindMask(du, hn::Eq(before, hn::Zero(d)));
+      hn::StoreU(hn::Compress(place, first), du, touched + found);
+      found += static_cast<int64_t>(hn::CountTrue(du, first));
+    }
   }
 #endif
   for (; j < count; ++j) {
-    if (places[j] < n) sum[places[j]] += weight * values[j];
+    if (places[j] >= n) continue;
+    float& total = sum[places[j]];
+    if constexpr (kTouched) {
+      touched[found] = places[j];
+      found += total == 0 ? 1 : 0;
+    }
+    total += weight * values[j];
   }
+  return found;
 }
 
-void AddNarrowEntries(float weight, const float* values, const uint16_t* places, int64_t count,
-                      int64_t n, float* sum) {
-  AddAtPlaces(weight, values, places, count, n, sum);
-}
-void AddWideEntries(float weight, const float* values, const uint32_t* places, int64_t count,
-                    int64_t n, float* sum) {
-  AddAtPlaces(weight, values, places, count, n, sum);
+template <class Place>
+HWY_INLINE int64_t AddPlaces(float weight, const float* values, const Place* places, int64_t count,
+                             int64_t n, float* sum, uint32_t* touched) {
+  return touched != nullptr ? AddAtPlaces<true>(weight, values, places, count, n, sum, touched)
+                            : AddAtPlaces<false>(weight, values, places, count, n, sum, touched);
 }
 
-void MoveScaled(float scale, int64_t n, float* sum, float* scores) {
-  const Floats d;
-  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
-  const auto zero = hn::Zero(d);
-  const auto factor = hn::Set(d, scale);
-  // First the places of what is not 0, without branches: no processor could foresee them.
-  constexpr int64_t kPiece = 256;  // vectors
-  uint16_t found[kPiece];
-  int64_t begin = 0;
-  while (begin + step <= n) {
-    const int64_t vectors = std::min(kPiece, (n - begin) / step);
-    int64_t count = 0;
-    for (int64_t v = 0; v < vectors; ++v) {
-      const auto x = hn::LoadU(d, sum + begin + v * step);
-      found[count] = static_cast<uint16_t>(v);
-      count += hn::AllFalse(d, hn::Ne(x, zero)) ? 0 : 1;
-    }
-    for (int64_t j = 0; j < count; ++j) {
-      const int64_t i = begin + found[j] * step;
-      const auto added = hn::Mul(hn::LoadU(d, sum + i), factor);
-      hn::StoreU(hn::Add(hn::LoadU(d, scores + i), added), d, scores + i);
-      hn::StoreU(zero, d, sum + i);
-    }
-    begin += vectors * step;
-  }
-  for (int64_t i = begin; i < n; ++i) {
-    scores[i] += sum[i] * scale;
-    sum[i] = 0;
-  }
+int64_t AddNarrowEntries(float weight, const float* values, const uint16_t* places, int64_t count,
+                         int64_t n, float* sum, uint32_t* touched) {
+  return AddPlaces(weight, values, places, count, n, sum, touched);
+}
+int64_t AddWideEntries(float weight, const float* values, const uint32_t* places, int64_t count,
+                       int64_t n, float* sum, uint32_t* touched) {
+  return AddPlaces(weight, values, places, count, n, sum, touched);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -215,7 +204,6 @@ HWY_EXPORT(AddRows);
 HWY_EXPORT(AddHalfRows);
 HWY_EXPORT(AddNarrowEntries);
 HWY_EXPORT(AddWideEntries);
-HWY_EXPORT(MoveScaled);
 
 void AddRows(const float* weights, const float* const* rows, int64_t count, int64_t n, float* sum) {
   RESMEM_DISPATCH(AddRows)(weights, rows, count, n, sum);
@@ -224,16 +212,13 @@ void AddHalfRows(const float* weights, const uint16_t* const* rows, int64_t coun
                  float* sum) {
   RESMEM_DISPATCH(AddHalfRows)(weights, rows, count, n, sum);
 }
-void AddEntries(float weight, const float* values, const uint16_t* places, int64_t count, int64_t n,
-                float* sum) {
-  RESMEM_DISPATCH(AddNarrowEntries)(weight, values, places, count, n, sum);
+int64_t AddEntries(float weight, const float* values, const uint16_t* places, int64_t count,
+                   int64_t n, float* sum, uint32_t* touched) {
+  return RESMEM_DISPATCH(AddNarrowEntries)(weight, values, places, count, n, sum, touched);
 }
-void AddEntries(float weight, const float* values, const uint32_t* places, int64_t count, int64_t n,
-                float* sum) {
-  RESMEM_DISPATCH(AddWideEntries)(weight, values, places, count, n, sum);
-}
-void MoveScaled(float scale, int64_t n, float* sum, float* scores) {
-  RESMEM_DISPATCH(MoveScaled)(scale, n, sum, scores);
+int64_t AddEntries(float weight, const float* values, const uint32_t* places, int64_t count,
+                   int64_t n, float* sum, uint32_t* touched) {
+  return RESMEM_DISPATCH(AddWideEntries)(weight, values, places, count, n, sum, touched);
 }
 
 }  // namespace resmem

@@ -17,15 +17,12 @@ void AddHalfRows(const float* weights, const uint16_t* const* rows, int64_t coun
                  float* sum);
 
 // sum[places[j]] += weight * values[j], 0 <= j < count.  No place may come twice; those that are
-// not below n are left out.
-void AddEntries(float weight, const float* values, const uint16_t* places, int64_t count, int64_t n,
-                float* sum);
-void AddEntries(float weight, const float* values, const uint32_t* places, int64_t count, int64_t n,
-                float* sum);
-
-// scores[i] += sum[i] * scale, then sum[i] = 0: quick where most of `sum` is 0 already.  No score
-// may be a negative zero, which could keep its sign or lose it.
-void MoveScaled(float scale, int64_t n, float* sum, float* scores);
+// not below n are left out.  Where `touched` is given, places whose sum was 0 are written there,
+// which takes room for count + 16; returns how many.
+int64_t AddEntries(float weight, const float* values, const uint16_t* places, int64_t count,
+                   int64_t n, float* sum, uint32_t* touched);
+int64_t AddEntries(float weight, const float* values, const uint32_t* places, int64_t count,
+                   int64_t n, float* sum, uint32_t* touched);
 
 }  // namespace resmem
 

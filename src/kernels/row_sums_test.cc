@@ -92,17 +92,33 @@ template <class Place>
 void ExpectEntriesAdded(int64_t n) {
   for (const int64_t count : {0, 1, 15, 16, 17, 32, 40, 128}) {
     Random random(static_cast<uint64_t>(count));
-    std::vector<float> values(static_cast<size_t>(count)), expected(static_cast<size_t>(n), 0.25f);
+    std::vector<float> values(static_cast<size_t>(count));
     std::vector<Place> places(values.size());
+    std::vector<uint32_t> expected_touched;
+    const std::vector<float> before = [&] {
+      std::vector<float> sum(static_cast<size_t>(n));
+      for (float& value : sum) value = random.Below(2) == 0 ? 0.0f : 0.25f;
+      return sum;
+    }();
+    std::vector<float> expected = before;
     for (size_t j = 0; j < places.size(); ++j) {
       values[j] = static_cast<float>(random.Normal());
       places[j] = static_cast<Place>(j * 7 + random.Below(7));  // the last ones beyond n
-      if (places[j] < n) expected[places[j]] += 0.3f * values[j];
+      if (places[j] >= n) continue;
+      if (before[places[j]] == 0) expected_touched.push_back(places[j]);
+      expected[places[j]] += 0.3f * values[j];
     }
     AtEverySimdLevel([&] {
-      std::vector<float> sum(static_cast<size_t>(n), 0.25f);
-      AddEntries(0.3f, values.data(), places.data(), count, n, sum.data());
+      std::vector<float> sum = before;
+      EXPECT_EQ(AddEntries(0.3f, values.data(), places.data(), count, n, sum.data(), nullptr), 0);
       EXPECT_EQ(sum, expected) << count << " entries";
+      sum = before;
+      std::vector<uint32_t> touched(static_cast<size_t>(count) + 16);
+      const int64_t found =
+          AddEntries(0.3f, values.data(), places.data(), count, n, sum.data(), touched.data());
+      touched.resize(static_cast<size_t>(found));
+      EXPECT_EQ(sum, expected) << count << " entries";
+      EXPECT_EQ(touched, expected_touched) << count << " entries";
     });
   }
 }
@@ -112,27 +128,6 @@ TEST(RowSums, EntriesAreAddedAtTheirPlacesAndNoneBeyondTheEnd) {
   ExpectEntriesAdded<uint32_t>(800);
   ExpectEntriesAdded<uint16_t>(900);
   ExpectEntriesAdded<uint32_t>(900);
-}
-
-TEST(RowSums, MovingAddsEveryEntryAndLeavesZeros) {
-  for (const int64_t n : {0, 1, 15, 16, 17, 100, 4095, 4096, 4097, 32128}) {
-    for (const double share : {0.0, 0.01, 0.2, 1.0}) {
-      Random random(static_cast<uint64_t>(n));
-      std::vector<float> sum(static_cast<size_t>(n)), scores(sum.size());
-      for (float& score : scores) score = static_cast<float>(random.Uniform());
-      for (float& value : sum) {
-        if (random.Uniform() < share) value = static_cast<float>(random.Normal());
-      }
-      std::vector<float> expected = scores;
-      for (size_t i = 0; i < sum.size(); ++i) expected[i] += sum[i] * 0.3f;
-      AtEverySimdLevel([&] {
-        std::vector<float> moved = sum, found = scores;
-        MoveScaled(0.3f, n, moved.data(), found.data());
-        EXPECT_EQ(found, expected) << share << " of " << n;
-        EXPECT_EQ(moved, std::vector<float>(sum.size()));
-      });
-    }
-  }
 }
 
 }  // namespace

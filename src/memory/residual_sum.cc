@@ -26,20 +26,39 @@ ResidualSum::ResidualSum(const ResidualMemory& memory)
 void ResidualSum::AddTo(std::span<const int64_t> rows, std::span<const float> weights,
                         float temperature, float scale, std::span<float> scores) {
   RESMEM_DCHECK(rows.size() == weights.size() && scores.size() == sum_.size());
-  const bool dense = memory_->description().form == ResidualForm::kDense;
+  const MemoryDescription& description = memory_->description();
+  if (description.form == ResidualForm::kSparse) {
+    constexpr size_t kSpare = 16;  // see AddEntries()
+    const size_t room = rows.size() * static_cast<size_t>(description.top) + kSpare;
+    if (touched_.size() < room) touched_.resize(room);
+  }
+  int64_t touched = 0;
   for (size_t begin = 0; begin < rows.size(); begin += kPiece) {
     const auto piece = rows.subspan(begin, std::min(kPiece, rows.size() - begin));
-    if (dense) {
-      AddDense(piece, weights.data() + begin);
-    } else {
-      AddOneByOne(piece, weights.data() + begin, temperature);
+    const float* const piece_weights = weights.data() + begin;
+    switch (description.form) {
+      case ResidualForm::kLogits:
+        AddLogits(piece, piece_weights, temperature);
+        break;
+      case ResidualForm::kDense:
+        AddDense(piece, piece_weights);
+        break;
+      case ResidualForm::kSparse:
+        touched += AddSparse(piece, piece_weights, touched_.data() + touched);
+        break;
     }
   }
-  const auto outputs = static_cast<int64_t>(sum_.size());
-  if (memory_->description().form == ResidualForm::kSparse) {
-    MoveScaled(scale, outputs, sum_.data(), scores.data());
+  // Few places are quicker visited one by one, many all in a row.
+  constexpr size_t kFloatsOfALine = 16;
+  if (description.form == ResidualForm::kSparse &&
+      static_cast<size_t>(touched) * kFloatsOfALine < sum_.size()) {
+    // Where one comes again, 0 is added.
+    for (const uint32_t c : std::span(touched_).first(static_cast<size_t>(touched))) {
+      scores[c] += sum_[c] * scale;
+      sum_[c] = 0;
+    }
   } else {
-    AddScaled(scale, sum_.data(), outputs, scores.data());
+    AddScaled(scale, sum_.data(), static_cast<int64_t>(sum_.size()), scores.data());
     std::fill(sum_.begin(), sum_.end(), 0.0f);
   }
 }
@@ -64,8 +83,8 @@ void ResidualSum::AddDense(std::span<const int64_t> rows, const float* weights) 
   }
 }
 
-void ResidualSum::AddOneByOne(std::span<const int64_t> rows, const float* weights,
-                              float temperature) {
+template <class Add>
+void ResidualSum::AddOneByOne(std::span<const int64_t> rows, const float* weights, const Add& add) {
   const StoredRows& stored = memory_->stored_rows();
   std::array<std::pair<const Segment*, int64_t>, kPiece> places;
   for (size_t i = 0; i < rows.size(); ++i) places[i] = stored.Find(rows[i]);
@@ -75,9 +94,24 @@ void ResidualSum::AddOneByOne(std::span<const int64_t> rows, const float* weight
   for (size_t i = 0; i < kAhead; ++i) fetch(i);
   for (size_t i = 0; i < rows.size(); ++i) {
     fetch(i + kAhead);
-    const auto [segment, local] = places[i];
-    segment->AddResidual(local, temperature, weights[i], scratch_.data(), sum_.data());
+    add(*places[i].first, places[i].second, weights[i]);
   }
+}
+
+void ResidualSum::AddLogits(std::span<const int64_t> rows, const float* weights,
+                            float temperature) {
+  AddOneByOne(rows, weights, [&](const Segment& segment, int64_t row, float weight) {
+    segment.AddResidual(row, temperature, weight, scratch_.data(), sum_.data());
+  });
+}
+
+int64_t ResidualSum::AddSparse(std::span<const int64_t> rows, const float* weights,
+                               uint32_t* touched) {
+  int64_t count = 0;
+  AddOneByOne(rows, weights, [&](const Segment& segment, int64_t row, float weight) {
+    count += segment.AddEntriesOf(row, weight, scratch_.data(), sum_.data(), touched + count);
+  });
+  return count;
 }
 
 }  // namespace resmem

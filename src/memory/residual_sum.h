@@ -2,7 +2,7 @@
 //
 // Sums run over the rows in their order, in float32, product and sum rounded one by one: the same
 // bits as ResidualMemory::AddResidual() for one row after the other.  One object serves one thread;
-// AddTo() allocates nothing.
+// AddTo() allocates nothing, but for the first rows or more of them than ever before.
 #ifndef RESMEM_MEMORY_RESIDUAL_SUM_H_
 #define RESMEM_MEMORY_RESIDUAL_SUM_H_
 
@@ -26,11 +26,16 @@ class ResidualSum {
 
  private:
   void AddDense(std::span<const int64_t> rows, const float* weights);
-  void AddOneByOne(std::span<const int64_t> rows, const float* weights, float temperature);
+  // add(segment, row in it, weight) for each row, while the next are fetched.
+  template <class Add>
+  void AddOneByOne(std::span<const int64_t> rows, const float* weights, const Add& add);
+  void AddLogits(std::span<const int64_t> rows, const float* weights, float temperature);
+  int64_t AddSparse(std::span<const int64_t> rows, const float* weights, uint32_t* touched);
 
   const ResidualMemory* memory_;
   std::vector<float> sum_;  // zeros between calls
   std::vector<float> scratch_;
+  std::vector<uint32_t> touched_;  // sparse: classes whose sum is not 0, and maybe some twice
 };
 
 }  // namespace resmem

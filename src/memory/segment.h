@@ -39,6 +39,9 @@ class Segment {
   void Residual(int64_t row, float temperature, float* out) const;
   void AddResidual(int64_t row, float temperature, float weight, float* scratch,
                    float* accumulator) const;
+  // Sparse only: AddResidual(), and AddEntries() of kernels/row_sums.h.
+  int64_t AddEntriesOf(int64_t row, float weight, float* scratch, float* sum,
+                       uint32_t* touched) const;
   // Dense only: the row's values as they are stored, which are halves or not by the description.
   const float* residuals(int64_t row) const { return residuals_ + row * outputs_; }
   const uint16_t* half_residuals(int64_t row) const { return half_residuals_ + row * outputs_; }

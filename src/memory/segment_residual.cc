@@ -61,19 +61,22 @@ void Segment::AddResidual(int64_t row, float temperature, float weight, float* s
     case ResidualForm::kDense:
       AddScaled(weight, residual_values(row * outputs_, outputs_, scratch), outputs_, accumulator);
       break;
-    case ResidualForm::kSparse: {
-      const int64_t begin = row * top_;
-      const float* const values = residual_values(begin, top_, scratch);
-      // A class that is not one occurs in no verified file; without verification there is still no
-      // write outside.
-      if (narrow_classes_ != nullptr) {
-        AddEntries(weight, values, narrow_classes_ + begin, top_, outputs_, accumulator);
-      } else {
-        AddEntries(weight, values, wide_classes_ + begin, top_, outputs_, accumulator);
-      }
+    case ResidualForm::kSparse:
+      AddEntriesOf(row, weight, scratch, accumulator, nullptr);
       break;
-    }
   }
+}
+
+int64_t Segment::AddEntriesOf(int64_t row, float weight, float* scratch, float* sum,
+                              uint32_t* touched) const {
+  const int64_t begin = row * top_;
+  const float* const values = residual_values(begin, top_, scratch);
+  // A class that is not one occurs in no verified file; without verification there is still no
+  // write outside.
+  if (narrow_classes_ != nullptr) {
+    return AddEntries(weight, values, narrow_classes_ + begin, top_, outputs_, sum, touched);
+  }
+  return AddEntries(weight, values, wide_classes_ + begin, top_, outputs_, sum, touched);
 }
 
 void Segment::PrefetchResidual(int64_t row) const {
