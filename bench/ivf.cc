@@ -2,7 +2,8 @@
 // Times are the processor's, of all threads together, which other work on the machine inflates
 // little; wall time stands beside the build.
 //
-//   bench_ivf [--rows N] [--dim D] [--uniform | --fashion] [--threads T] [--float16] [FILE.md]
+//   bench_ivf [--rows N] [--dim D] [--uniform | --fashion] [--threads T] [--float16]
+//             [--codes 4] [FILE.md]
 #include <cstdint>
 #include <cstdlib>
 #include <iomanip>
@@ -26,7 +27,7 @@ constexpr int64_t kQueries = 1000;
 
 struct Options {
   int64_t rows = 200000, dim = 64;
-  int threads = 1;
+  int threads = 1, code_bits = 8;
   bool uniform = false, fashion = false, half = false;
   std::string file;
 };
@@ -42,6 +43,8 @@ std::optional<Options> Parse(int argc, char** argv) {
       options.dim = number();
     } else if (word == "--threads") {
       options.threads = static_cast<int>(number());
+    } else if (word == "--codes") {
+      options.code_bits = static_cast<int>(number());
     } else if (word == "--uniform") {
       options.uniform = true;
     } else if (word == "--fashion") {
@@ -105,7 +108,8 @@ Status Measure(const Options& options, const std::string& path, std::ostream& ou
       WriteBenchMemory(path, data, options.half ? KeyType::kFloat16 : KeyType::kFloat32, /*k=*/50));
   const MatrixView queries = data.query_view();
   out << "## " << data.name << ", " << data.key_view().rows << " x " << data.dim << ", "
-      << (options.half ? "float16" : "float32") << ", " << options.threads << " threads\n\n"
+      << (options.half ? "float16" : "float32") << ", codes of " << options.code_bits << " bits, "
+      << options.threads << " threads\n\n"
       << MachineLine() << "\n\n"
       << "| search | k | recall | build, s (wall) | bytes a key | alone, us | batch of "
       << queries.rows << ", us a query |\n|---|---|---|---|---|---|---|\n"
@@ -119,8 +123,10 @@ Status Measure(const Options& options, const std::string& path, std::ostream& ou
     const double start = ProcessorSeconds(), wall = SecondsNow();
     if (recall > 0) {
       BuildStages stages;
-      RESMEM_RETURN_IF_ERROR(
-          IndexMemory(path, {.recall = recall, .threads = options.threads, .progress = &stages}));
+      RESMEM_RETURN_IF_ERROR(IndexMemory(path, {.recall = recall,
+                                                .code_bits = options.code_bits,
+                                                .threads = options.threads,
+                                                .progress = &stages}));
       builds << "\nBuilding for " << recall << ": " << stages.Text() << ".\n";
     }
     const double processor = ProcessorSeconds() - start, seconds = SecondsNow() - wall;
@@ -150,7 +156,7 @@ int Main(int argc, char** argv) {
   const std::optional<Options> options = Parse(argc, argv);
   if (!options) {
     std::cerr << "usage: bench_ivf [--rows N] [--dim D] [--uniform | --fashion] [--threads T] "
-                 "[--float16] [FILE.md]\n";
+                 "[--float16] [--codes 4] [FILE.md]\n";
     return 2;
   }
   const ScratchFolder folder;

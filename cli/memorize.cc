@@ -36,6 +36,7 @@ class Memorize : public Command {
   std::optional<ResidualForm> form_;
   int64_t top_ = 128;
   std::optional<double> recall_;
+  int code_bits_ = 8;
   bool freeze_ = false, half_residuals_ = false, overwrite_ = false;
   MemoryOutput printed_;
 };
@@ -80,6 +81,7 @@ void Memorize::Declare(CommandLine& line) {
   line.Value("--recall", &recall_, "SHARE",
              "also make an index that finds this share of the true neighbors, as 'resmem index'")
       .Default("none: search is exact");
+  line.Value("--codes", &code_bits_, "BITS", "of that index: 8, or 4 for a quarter of their bytes");
   line.Flag("--overwrite", &overwrite_, "replace a memory of that name");
   parameters_.Declare(line, "");
   model_.Declare(line, /*check=*/false);
@@ -151,8 +153,8 @@ Result<ExitCode> Memorize::Run(Console& console) {
   const bool classification = task_ == Task::kClassification;
   RESMEM_RETURN_IF_ERROR(WriteRows(classification ? check.Watch(rows) : rows, &writer, console));
   if (recall_.has_value()) {
-    RESMEM_RETURN_IF_ERROR(
-        IndexMemory(output_, {.recall = *recall_, .progress = console.progress()}));
+    RESMEM_RETURN_IF_ERROR(IndexMemory(
+        output_, {.recall = *recall_, .code_bits = code_bits_, .progress = console.progress()}));
   }
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                           ResidualMemory::Open(output_, {.verify_blocks = false}));

@@ -86,6 +86,7 @@ struct OpenOptions {
 struct IndexInfo {
   double recall = 0;           // asked for
   double measured_recall = 0;  // on rows of the memory at its k, when the files were made
+  int code_bits = 8;           // or 4
   int64_t files = 0, lists = 0;
   int64_t rows = 0;            // in lists, deleted ones included
   int64_t unindexed_rows = 0;  // appended since; searched exactly until they are many
@@ -198,12 +199,15 @@ Status CompactMemory(const std::string& path, const CompactOptions& options = {}
 
 struct IndexOptions {
   double recall = 0.95;  // above 0, below 1: the share of the true neighbors to be found
+  // 8: a byte a value.  4: a quarter of that, for memories that are read from disk or by one query
+  // at a time; more rows are measured for the same recall.
+  int code_bits = 8;
   uint64_t seed = 0;
   int threads = 0;  // 0: as many as the machine has; the files do not depend on it
   Progress* progress = nullptr;
 };
 // Makes an index, or replaces the one there is.  How much of it a search reads is chosen by trying
-// on rows of the memory, and stored.  Errors: kInvalidArgument (recall, a memory without rows),
+// on rows of the memory, and stored.  Errors: kInvalidArgument (recall, bits, no rows),
 // kUnsupported (keys more than 1e15 apart, more than 32,768 dimensions), kCancelled.
 Status IndexMemory(const std::string& path, const IndexOptions& options);
 // Search is exact again.

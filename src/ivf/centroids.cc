@@ -14,11 +14,13 @@ Centroids::Centroids(const float* values, int64_t count, int64_t dim, const floa
       count_(count),
       dim_(dim),
       center_(center),
-      blocks_(CodeWidth(dim), BlocksOfRows(count)) {
+      blocks_(CodeWidth(dim), BlocksOfRows(count), /*empty=*/128) {
   CodedVectors coded(dim, 1);
+  std::vector<uint8_t> bytes(static_cast<size_t>(coded.width()));
   for (int64_t list = 0; list < count; ++list) {
     coded.Set(0, centroid(list), center);
-    blocks_.Set(list, coded.codes(0), coded.scale(0), coded.SquaredNorm(0));
+    CodesToBytes(coded.codes(0), coded.width(), bytes.data());
+    blocks_.Set(list, bytes.data(), coded.scale(0), coded.SquaredNorm(0));
   }
 }
 

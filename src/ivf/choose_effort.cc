@@ -140,14 +140,15 @@ class Chooser {
 
   // To be called for ascending k: more neighbors need about as many lists, or more.
   Result<MeasuredEffort> ChooseFor(int64_t k, const Trial& trial) {
-    SearchEffort effort{k, file_.lists(), kMostDepth * k};
+    const int64_t most_depth = MostDepth(file_.code_bits());
+    SearchEffort effort{k, file_.lists(), most_depth * k};
     RESMEM_RETURN_IF_ERROR(FewestProbes(trial, &effort));
     if (ExactIsQuicker(file_, effort.probes)) {
-      return MeasuredEffort{{k, file_.lists(), kMostDepth * k}, 1.0, true};
+      return MeasuredEffort{{k, file_.lists(), most_depth * k}, 1.0, true};
     }
     MeasuredEffort measured;
-    for (const int64_t eighths :
-         {int64_t{9}, int64_t{10}, int64_t{12}, int64_t{16}, int64_t{24}, 8 * kMostDepth}) {
+    for (const int64_t eighths : {9, 10, 12, 16, 24, 32, 48, 64, 96, 128}) {
+      if (eighths > 8 * most_depth) break;
       effort.depth = k * eighths / 8;
       RESMEM_ASSIGN_OR_RETURN(const Trial::Outcome outcome, trial.Measure(effort));
       measured = {effort, outcome.mean, false};

@@ -6,6 +6,10 @@
 
 namespace resmem {
 
+void CodesToBytes(const int8_t* codes, int64_t count, uint8_t* bytes) {
+  for (int64_t i = 0; i < count; ++i) bytes[i] = static_cast<uint8_t>(codes[i] + 128);
+}
+
 CodedVectors::CodedVectors(int64_t dim, int64_t count)
     : dim_(dim),
       width_(CodeWidth(dim)),
@@ -41,26 +45,23 @@ void CodedVectors::PutScales(int64_t i, int64_t place, QueryGroup* group) const 
   group->corrections[place] = corrections_[static_cast<size_t>(i)];
 }
 
-CodedBlocks::CodedBlocks(int64_t width, int64_t blocks)
-    : width_(width),
-      codes_(static_cast<size_t>(blocks * kBlockRows * width), uint8_t{128}),
+CodedBlocks::CodedBlocks(int64_t row_bytes, int64_t blocks, uint8_t empty)
+    : row_bytes_(row_bytes),
+      codes_(static_cast<size_t>(blocks * kBlockRows * row_bytes), empty),
       scales_(static_cast<size_t>(blocks * kBlockRows)),
       norms_(scales_.size()) {}
 
-void CodedBlocks::Set(int64_t slot, const int8_t* codes, float scale, float norm) {
-  uint8_t* block = codes_.data() + slot / kBlockRows * kBlockRows * width_;
-  for (int64_t i = 0; i < width_; i += 4) {
-    uint32_t four = 0;
-    std::memcpy(&four, codes + i, sizeof(four));
-    four ^= 0x80808080u;  // plus 128 in each byte
-    std::memcpy(block + i * kBlockRows + slot % kBlockRows * 4, &four, sizeof(four));
+void CodedBlocks::Set(int64_t slot, const uint8_t* bytes, float scale, float norm) {
+  uint8_t* block = codes_.data() + slot / kBlockRows * kBlockRows * row_bytes_;
+  for (int64_t i = 0; i < row_bytes_; i += 4) {
+    std::memcpy(block + i * kBlockRows + slot % kBlockRows * 4, bytes + i, 4);
   }
   scales_[static_cast<size_t>(slot)] = scale;
   norms_[static_cast<size_t>(slot)] = norm;
 }
 
 CodeBlocks CodedBlocks::From(int64_t block) const {
-  return {codes_.data() + block * kBlockRows * width_, scales_.data() + block * kBlockRows,
+  return {codes_.data() + block * kBlockRows * row_bytes_, scales_.data() + block * kBlockRows,
           norms_.data() + block * kBlockRows};
 }
 

@@ -1,5 +1,5 @@
-// Vectors as 8-bit codes, in the two forms that kernels/scan_blocks.h multiplies: queries one by
-// one, and rows in blocks of 16.  A code stands for scale * codes.
+// Vectors as codes: queries one by one, and rows in blocks of 16, as kernels/scan_blocks.h
+// multiplies them.  A code stands for scale * codes.
 //
 // Different vectors may be set from different threads.
 #ifndef RESMEM_IVF_CODED_VECTORS_H_
@@ -28,6 +28,9 @@ constexpr int64_t BlocksOfRows(int64_t rows) {
   return (rows + kBlockRows - 1) / kBlockRows;
 }
 
+// Codes as blocks hold them: each plus 128.
+void CodesToBytes(const int8_t* codes, int64_t count, uint8_t* bytes);
+
 class CodedVectors {
  public:
   CodedVectors(int64_t dim, int64_t count);
@@ -55,10 +58,10 @@ class CodedVectors {
 
 class CodedBlocks {
  public:
-  CodedBlocks(int64_t width, int64_t blocks);
+  // Rows of `row_bytes` bytes, a multiple of 4, all of them `empty` until they are set.
+  CodedBlocks(int64_t row_bytes, int64_t blocks, uint8_t empty);
 
-  // `codes`: width of them.
-  void Set(int64_t slot, const int8_t* codes, float scale, float norm);
+  void Set(int64_t slot, const uint8_t* bytes, float scale, float norm);
 
   const std::vector<uint8_t>& codes() const { return codes_; }
   const std::vector<float>& scales() const { return scales_; }
@@ -66,7 +69,7 @@ class CodedBlocks {
   CodeBlocks From(int64_t block) const;
 
  private:
-  int64_t width_;
+  int64_t row_bytes_;
   std::vector<uint8_t> codes_;
   std::vector<float> scales_, norms_;
 };

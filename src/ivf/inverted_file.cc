@@ -1,25 +1,35 @@
 #include "ivf/inverted_file.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "ivf/coded_vectors.h"
+#include "kernels/pair_words.h"
 #include "support/text.h"
 
 namespace resmem {
 
-InvertedLayout::InvertedLayout(int64_t dim, int64_t lists, int64_t blocks)
+int64_t BytesOfCodes(int64_t dim, int code_bits) {
+  return code_bits == 8 ? CodeWidth(dim) : WordBytes(CodeWidth(dim));
+}
+
+InvertedLayout::InvertedLayout(int64_t dim, int64_t lists, int64_t blocks, int code_bits)
     : sections{{"center", StoredType::kF32, 1, dim},
                {"centroids", StoredType::kF32, lists, dim},
                {"list_rows", StoredType::kU32, lists, 1},
                {"rows", StoredType::kU32, blocks, kBlockRows},
                {"scales", StoredType::kF32, blocks, kBlockRows},
                {"norms", StoredType::kF32, blocks, kBlockRows},
-               {"codes", StoredType::kU8, blocks, kBlockRows * CodeWidth(dim)}} {}
+               {code_bits == 8 ? "codes" : "words", StoredType::kU8, blocks,
+                kBlockRows * BytesOfCodes(dim, code_bits)}} {
+  if (code_bits == 4) sections.push_back({"tables", StoredType::kU8, CodeWidth(dim), kWords});
+}
 
-InvertedFile::InvertedFile(ContainerReader file, int64_t dim, int64_t rows)
+InvertedFile::InvertedFile(ContainerReader file, int64_t dim, int64_t rows, int code_bits)
     : file_(std::move(file)),
       rows_(rows),
       width_(CodeWidth(dim)),
+      row_bytes_(BytesOfCodes(dim, code_bits)),
       list_rows_(file_.Values<uint32_t>(InvertedLayout::kListRows).data()) {
   const int64_t lists = file_.sections()[InvertedLayout::kListRows].shape.rows;
   first_blocks_ = {0};
@@ -41,13 +51,23 @@ Result<InvertedFile> InvertedFile::Open(ContainerReader file, int64_t dim, int64
     return file.Corrupt(Text("claims ", lists, " lists in ", blocks, " blocks for ", rows,
                              " rows of ", dim, " values"));
   }
-  RESMEM_RETURN_IF_ERROR(file.ExpectSections(InvertedLayout(dim, lists, blocks).sections));
+  const std::string& codes = sections[InvertedLayout::kCodes].shape.name;
+  if (codes != "codes" && codes != "words") {
+    return Status(ErrorCode::kUnsupported,
+                  Text(file.path(), ": holds \"", codes,
+                       "\" where this version knows \"codes\" of 8 bits and \"words\" of 4; make "
+                       "the index anew with: resmem index MEMORY --recall SHARE"));
+  }
+  const int code_bits = codes == "codes" ? 8 : 4;
+  RESMEM_RETURN_IF_ERROR(
+      file.ExpectSections(InvertedLayout(dim, lists, blocks, code_bits).sections));
   // Small, and every answer depends on it.
   for (const size_t section :
        {InvertedLayout::kCenter, InvertedLayout::kCentroids, InvertedLayout::kListRows}) {
     RESMEM_RETURN_IF_ERROR(file.VerifySection(section));
   }
-  InvertedFile inverted(std::move(file), dim, rows);
+  if (code_bits == 4) RESMEM_RETURN_IF_ERROR(file.VerifySection(InvertedLayout::kTables));
+  InvertedFile inverted(std::move(file), dim, rows, code_bits);
   int64_t listed = 0;  // each term has 32 bits, and there are at most 2^31
   for (int64_t list = 0; list < lists; ++list) listed += inverted.list_rows(list);
   if (listed > rows || inverted.first_blocks_.back() != blocks) {
@@ -61,11 +81,32 @@ Result<InvertedFile> InvertedFile::Open(ContainerReader file, int64_t dim, int64
   return inverted;
 }
 
-CodeBlocks InvertedFile::blocks(int64_t list) const {
-  const int64_t slot = first_blocks_[list] * kBlockRows;
-  return {file_.Values<uint8_t>(InvertedLayout::kCodes).data() + slot * width_,
-          file_.Values<float>(InvertedLayout::kScales).data() + slot,
+CodeBlocks InvertedFile::Blocks(int64_t list, int64_t row, int64_t count, uint8_t* scratch) const {
+  const int64_t slot = first_blocks_[list] * kBlockRows + row;
+  const uint8_t* codes = file_.Values<uint8_t>(InvertedLayout::kCodes).data() + slot * row_bytes_;
+  if (code_bits() == 4) {
+    DecodeWords(codes, file_.Values<uint8_t>(InvertedLayout::kTables).data(), BlocksOfRows(count),
+                width_, scratch);
+    codes = scratch;
+  }
+  return {codes, file_.Values<float>(InvertedLayout::kScales).data() + slot,
           file_.Values<float>(InvertedLayout::kNorms).data() + slot};
+}
+
+// The start of a list is far from the end of another.  The processor follows a longer list by
+// itself.
+void InvertedFile::Prefetch(int64_t list) const {
+  constexpr int64_t kLine = 64, kMostBytes = 8192, kMostRows = 128;
+  const int64_t slot = first_blocks_[list] * kBlockRows, rows = list_rows(list);
+  const uint8_t* codes = file_.Values<uint8_t>(InvertedLayout::kCodes).data() + slot * row_bytes_;
+  const float* scales = file_.Values<float>(InvertedLayout::kScales).data() + slot;
+  const float* norms = file_.Values<float>(InvertedLayout::kNorms).data() + slot;
+  const int64_t bytes = std::min(kMostBytes, rows * row_bytes_);
+  for (int64_t i = 0; i < bytes; i += kLine) __builtin_prefetch(codes + i, 0, 2);
+  for (int64_t row = 0; row < std::min(kMostRows, rows); row += kBlockRows) {
+    __builtin_prefetch(scales + row, 0, 2);
+    __builtin_prefetch(norms + row, 0, 2);
+  }
 }
 
 const uint32_t* InvertedFile::row_numbers(int64_t list) const {

@@ -1,7 +1,8 @@
 // An inverted file over some rows of a memory, mapped: docs/memory_format.md, section 9.
 //
 // Rows are numbered from 0 here.  Each lies in one list, the one whose centroid is nearest by
-// code; its code is relative to that centroid.  Const methods may be called from any thread.
+// code; its code is relative to that centroid.  Codes of 4 bits are stored as words for pairs of
+// codes of 8 bits: whoever scans a list sees 8 bits.  Const methods may be called from any thread.
 #ifndef RESMEM_IVF_INVERTED_FILE_H_
 #define RESMEM_IVF_INVERTED_FILE_H_
 
@@ -18,10 +19,13 @@ namespace resmem {
 
 // Of the sections, in the order of the file.
 struct InvertedLayout {
-  InvertedLayout(int64_t dim, int64_t lists, int64_t blocks);
-  enum : size_t { kCenter, kCentroids, kListRows, kRows, kScales, kNorms, kCodes };
+  InvertedLayout(int64_t dim, int64_t lists, int64_t blocks, int code_bits);
+  enum : size_t { kCenter, kCentroids, kListRows, kRows, kScales, kNorms, kCodes, kTables };
   std::vector<SectionShape> sections;
 };
+
+// Of a row with codes of 4 or 8 bits.
+int64_t BytesOfCodes(int64_t dim, int code_bits);
 
 // Rows of one file at most: their numbers and places have 32 bits.
 constexpr int64_t kMostListedRows = int64_t{1} << 31;
@@ -35,21 +39,26 @@ class InvertedFile {
   const ContainerReader& file() const { return file_; }
   int64_t rows() const { return rows_; }
   int64_t lists() const { return static_cast<int64_t>(first_blocks_.size()) - 1; }
+  int code_bits() const { return row_bytes_ == width_ ? 8 : 4; }
   int64_t width() const { return width_; }
   const Centroids& centroids() const { return *centroids_; }
 
   int64_t list_rows(int64_t list) const { return list_rows_[list]; }
-  CodeBlocks blocks(int64_t list) const;
+  // Rows [row, row + count) of a list, `row` the first of a block.  Words are decoded to `scratch`,
+  // which has room for width() bytes a row of whole blocks.
+  CodeBlocks Blocks(int64_t list, int64_t row, int64_t count, uint8_t* scratch) const;
+  // Asks for the start of a list, which arrives while another is scanned.
+  void Prefetch(int64_t list) const;
   const uint32_t* row_numbers(int64_t list) const;  // ascending, list_rows(list) of them
 
   // Every checksum; that each row is in at most one list and lists ascend.
   Status Verify(Progress* progress) const;
 
  private:
-  InvertedFile(ContainerReader file, int64_t dim, int64_t rows);
+  InvertedFile(ContainerReader file, int64_t dim, int64_t rows, int code_bits);
 
   ContainerReader file_;
-  int64_t rows_, width_;
+  int64_t rows_, width_, row_bytes_;
   const uint32_t* list_rows_ = nullptr;
   std::vector<int64_t> first_blocks_;  // of each list, and the end
   std::unique_ptr<Centroids> centroids_;

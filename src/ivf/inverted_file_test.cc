@@ -24,11 +24,16 @@ Status WriteTo(const std::string& path, const KeyStore& keys, InvertedFileOption
   return WriteInvertedFile(FileSystem::Posix(), path, keys, options).status();
 }
 
-TEST(InvertedFile, HoldsEveryVisibleRowOnceAndNoHiddenOne) {
+// With codes of 8 bits and of 4.
+class InvertedFileOf : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Bits, InvertedFileOf, testing::Values(8, 4));
+
+TEST_P(InvertedFileOf, HoldsEveryVisibleRowOnceAndNoHiddenOne) {
   const Indexed data(ClusteredKeys(kFileRows, kFileDim, 7, 1), kFileDim, {0, 5, 699});
-  ASSERT_TRUE(WriteTo(data.path.get(), data.keys()).ok());
+  ASSERT_TRUE(WriteTo(data.path.get(), data.keys(), {.code_bits = GetParam()}).ok());
   const auto file = OpenInvertedFile(data.path.get(), kFileDim, kFileRows);
   ASSERT_TRUE(file.ok()) << file.status().message();
+  EXPECT_EQ(file->code_bits(), GetParam());
   EXPECT_TRUE(file->Verify(nullptr).ok());
   std::vector<int> times(kFileRows);
   for (int64_t list = 0; list < file->lists(); ++list) {
@@ -39,13 +44,35 @@ TEST(InvertedFile, HoldsEveryVisibleRowOnceAndNoHiddenOne) {
   }
 }
 
-TEST(InvertedFile, BytesDoNotDependOnThreadsOrBuffer) {
+// docs/memory_format.md, section 9: what a row takes beside its list's share.
+TEST_P(InvertedFileOf, TakesTheDocumentedBytes) {
+  constexpr int64_t kDim = 100, kRows = 3200;
+  const Indexed data(ClusteredKeys(kRows, kDim, 7, 1), kDim);
+  ASSERT_TRUE(WriteTo(data.path.get(), data.keys(), {.code_bits = GetParam()}).ok());
+  const auto file = OpenInvertedFile(data.path.get(), kDim, kRows);
+  ASSERT_TRUE(file.ok());
+  int64_t places = 0;
+  for (int64_t list = 0; list < file->lists(); ++list) {
+    places += (file->list_rows(list) + 15) / 16 * 16;
+  }
+  const int64_t of_lists = 4 * kDim * (file->lists() + 1) + 4 * file->lists();
+  const int64_t of_places = places * (GetParam() == 8 ? 128 + 12 : 32 + 12);
+  const int64_t tables = GetParam() == 8 ? 0 : 128 * 16;
+  const int64_t header = 64 + 64 * 9, slack = 64 * 9 + 8 * 16;  // padding and checksums
+  const int64_t bytes = file->file().file_bytes(), least = of_lists + of_places + tables;
+  EXPECT_GE(bytes, least);
+  EXPECT_LE(bytes, least + header + slack);
+}
+
+TEST_P(InvertedFileOf, BytesDoNotDependOnThreadsOrBuffer) {
   const Indexed data(ClusteredKeys(kFileRows, kFileDim, 7, 2), kFileDim);
   const TemporaryPath other;
-  ASSERT_TRUE(WriteTo(data.path.get(), data.keys(), {.threads = 1}).ok());
-  ASSERT_TRUE(WriteTo(other.get(), data.keys(), {.threads = 3, .buffer_bytes = 1}).ok());
+  ASSERT_TRUE(WriteTo(data.path.get(), data.keys(), {.code_bits = GetParam(), .threads = 1}).ok());
+  ASSERT_TRUE(
+      WriteTo(other.get(), data.keys(), {.code_bits = GetParam(), .threads = 3, .buffer_bytes = 1})
+          .ok());
   EXPECT_EQ(ReadBytes(data.path.get()), ReadBytes(other.get()));
-  ASSERT_TRUE(WriteTo(other.get(), data.keys(), {.seed = 1}).ok());
+  ASSERT_TRUE(WriteTo(other.get(), data.keys(), {.seed = 1, .code_bits = GetParam()}).ok());
   EXPECT_NE(ReadBytes(data.path.get()), ReadBytes(other.get()));
 }
 
@@ -62,9 +89,9 @@ TEST(InvertedFile, ListsAreOfAboutTheSameSize) {
   EXPECT_LT(squares / 20000, 2.0 * 20000 / file->lists());
 }
 
-TEST(InvertedFile, EveryFlippedByteIsNoticed) {
+TEST_P(InvertedFileOf, NoticesEveryFlippedByte) {
   const Indexed data(ClusteredKeys(kFileRows, kFileDim, 7, 4), kFileDim);
-  ASSERT_TRUE(WriteTo(data.path.get(), data.keys()).ok());
+  ASSERT_TRUE(WriteTo(data.path.get(), data.keys(), {.code_bits = GetParam()}).ok());
   const std::string sound = ReadBytes(data.path.get());
   const TemporaryPath broken;
   for (size_t place = 0; place < sound.size(); place += 997) {
@@ -78,9 +105,9 @@ TEST(InvertedFile, EveryFlippedByteIsNoticed) {
   }
 }
 
-TEST(InvertedFile, ATruncatedFileIsRefused) {
+TEST_P(InvertedFileOf, IsRefusedWhenTruncated) {
   const Indexed data(ClusteredKeys(kFileRows, kFileDim, 7, 4), kFileDim);
-  ASSERT_TRUE(WriteTo(data.path.get(), data.keys()).ok());
+  ASSERT_TRUE(WriteTo(data.path.get(), data.keys(), {.code_bits = GetParam()}).ok());
   const std::string sound = ReadBytes(data.path.get());
   const TemporaryPath broken;
   for (const size_t size : {size_t{0}, size_t{63}, size_t{500}, sound.size() - 1}) {
@@ -102,6 +129,7 @@ TEST(InvertedFile, RowsOrDimensionsOfAnotherMemoryAreRefused) {
 // A file with right checksums whose content lies.
 struct Lie {
   int64_t lists = 2, blocks = 2;
+  std::string codes_name = "codes";
   std::vector<uint32_t> list_rows = {3, 2};
   std::vector<uint32_t> rows = std::vector<uint32_t>(32, UINT32_MAX);
 
@@ -110,7 +138,8 @@ struct Lie {
     rows[16] = 3, rows[17] = 4;
   }
   Result<InvertedFile> Open(const std::string& path) const {
-    const InvertedLayout layout(1, lists, blocks);
+    InvertedLayout layout(1, lists, blocks, 8);
+    layout.sections[InvertedLayout::kCodes].name = codes_name;
     RESMEM_ASSIGN_OR_RETURN(
         ContainerWriter writer,
         ContainerWriter::Create(FileSystem::Posix(), path, FileKind::kIndex, layout.sections));
@@ -139,6 +168,17 @@ TEST(InvertedFile, ListsThatDoNotFitTheirBlocksAreRefused) {
     lie.list_rows = list_rows;
     EXPECT_EQ(lie.Open(path.get()).status().code(), ErrorCode::kCorrupt);
   }
+}
+
+TEST(InvertedFile, CodesOfAFormThatIsNotKnownAreRefused) {
+  const TemporaryPath path;
+  Lie lie;
+  lie.codes_name = "letters";
+  const Status status = lie.Open(path.get()).status();
+  EXPECT_EQ(status.code(), ErrorCode::kUnsupported);
+  EXPECT_NE(status.message().find("resmem index"), std::string::npos) << status.message();
+  lie.codes_name = "words";  // without their tables
+  EXPECT_EQ(lie.Open(path.get()).status().code(), ErrorCode::kCorrupt);
 }
 
 TEST(InvertedFile, RowNumbersOutOfRangeRepeatedOrUnorderedAreFoundByVerify) {

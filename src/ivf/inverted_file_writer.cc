@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,9 +12,11 @@
 #include "ivf/coded_vectors.h"
 #include "ivf/inverted_file.h"
 #include "ivf/k_means.h"
-#include "kernels/number_codec.h"
+#include "ivf/pair_codebook.h"
+#include "ivf/row_coder.h"
 #include "kernels/squared_distance.h"
 #include "support/parallel.h"
+#include "support/random.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -21,6 +25,10 @@ namespace {
 constexpr uint32_t kNoList = UINT32_MAX;
 constexpr int64_t kRowsAtOnce = 512;                 // of one thread
 constexpr int64_t kRowsAReport = kRowsAtOnce * 128;  // between two looks at the progress
+
+// That the words of 4-bit codes are trained on.
+constexpr int64_t kMostSampleRows = 1 << 14, kFewestSampleRows = 1 << 9;
+constexpr int64_t kMostSampleValues = int64_t{1} << 24;
 
 // Many short lists are more selective, but each costs a centroid to compare with.
 int64_t NumberOfLists(int64_t rows) {
@@ -31,7 +39,10 @@ int64_t NumberOfLists(int64_t rows) {
 class Builder {
  public:
   Builder(const KeyStore& keys, const InvertedFileOptions& options)
-      : keys_(keys), options_(options), dim_(keys.dim()), width_(CodeWidth(keys.dim())) {}
+      : keys_(keys),
+        options_(options),
+        dim_(keys.dim()),
+        row_bytes_(BytesOfCodes(keys.dim(), options.code_bits)) {}
 
   Result<ContainerWriter::Finished> Write(FileSystem& files, const std::string& path) {
     const int64_t lists = NumberOfLists(keys_.visible_rows());
@@ -39,15 +50,19 @@ class Builder {
         trained_, TrainCentroids(keys_, lists, options_.seed, options_.threads, options_.progress));
     RESMEM_RETURN_IF_ERROR(Assign(lists));
     const std::vector<uint32_t> list_rows = ChoosePlaces(lists);
+    if (options_.code_bits == 4) TrainCodebook();
+    const InvertedLayout layout(dim_, lists, first_blocks_.back(), options_.code_bits);
     RESMEM_ASSIGN_OR_RETURN(
         ContainerWriter writer,
-        ContainerWriter::Create(files, path, FileKind::kIndex,
-                                InvertedLayout(dim_, lists, first_blocks_.back()).sections));
+        ContainerWriter::Create(files, path, FileKind::kIndex, layout.sections));
     using Layout = InvertedLayout;
     RESMEM_RETURN_IF_ERROR(writer.AppendValues<float>(Layout::kCenter, trained_.center));
     RESMEM_RETURN_IF_ERROR(writer.AppendValues<float>(Layout::kCentroids, trained_.values));
     RESMEM_RETURN_IF_ERROR(writer.AppendValues<uint32_t>(Layout::kListRows, list_rows));
     RESMEM_RETURN_IF_ERROR(WriteLists(lists, &writer));
+    if (codebook_) {
+      RESMEM_RETURN_IF_ERROR(writer.AppendValues<uint8_t>(Layout::kTables, codebook_->tables()));
+    }
     return writer.Finish();
   }
 
@@ -116,8 +131,34 @@ class Builder {
     return list_rows;
   }
 
+  // key - centroid of the row's list.
+  void PutResidual(int64_t row, float* residual) const {
+    const float* centroid = trained_.values.data() + list_of_[row] * dim_;
+    const float* key = keys_.Rows(row, 1, residual);
+    for (int64_t i = 0; i < dim_; ++i) residual[i] = key[i] - centroid[i];
+  }
+
+  void TrainCodebook() {
+    const int64_t sample =
+        std::min(keys_.visible_rows(),
+                 std::clamp(kMostSampleValues / dim_, kFewestSampleRows, kMostSampleRows));
+    Random random(options_.seed, /*stream=*/2);
+    std::vector<int64_t> rows;
+    while (std::ssize(rows) < sample) {
+      const auto row = static_cast<int64_t>(random.Below(static_cast<uint64_t>(keys_.rows())));
+      if (list_of_[row] != kNoList) rows.push_back(row);
+    }
+    std::sort(rows.begin(), rows.end());
+    std::vector<float> residuals(rows.size() * static_cast<size_t>(dim_));
+    for (size_t i = 0; i < rows.size(); ++i) {
+      PutResidual(rows[i], residuals.data() + i * static_cast<size_t>(dim_));
+    }
+    codebook_.emplace(residuals, dim_, options_.seed, options_.threads);
+  }
+
   Status WriteLists(int64_t lists, ContainerWriter* writer) {
-    const int64_t most_blocks = std::max<int64_t>(1, options_.buffer_bytes / (kBlockRows * width_));
+    const int64_t most_blocks =
+        std::max<int64_t>(1, options_.buffer_bytes / (kBlockRows * row_bytes_));
     for (int64_t begin = 0; begin < lists;) {
       int64_t end = begin + 1;
       while (end < lists && first_blocks_[end + 1] - first_blocks_[begin] <= most_blocks) ++end;
@@ -129,20 +170,20 @@ class Builder {
 
   Status WriteSomeLists(int64_t begin_list, int64_t end_list, ContainerWriter* writer) {
     const int64_t first_slot = first_blocks_[begin_list] * kBlockRows;
-    CodedBlocks blocks(width_, first_blocks_[end_list] - first_blocks_[begin_list]);
+    CodedBlocks blocks(row_bytes_, first_blocks_[end_list] - first_blocks_[begin_list],
+                       codebook_ ? 0 : 128);
     std::vector<uint32_t> numbers(blocks.scales().size(), kNoList);
     RESMEM_RETURN_IF_ERROR(ForAllRows("codes", [&](int64_t begin, int64_t end) {
-      std::vector<float> key(static_cast<size_t>(dim_)), decoded(key.size());
-      std::vector<int8_t> codes(static_cast<size_t>(width_));
+      std::vector<float> residual(static_cast<size_t>(dim_));
+      RowCoder coder(dim_, codebook_ ? &*codebook_ : nullptr);
       for (int64_t row = begin; row < end; ++row) {
         const uint32_t list = list_of_[row];
         if (list == kNoList || list < begin_list || list >= end_list) continue;
-        const float* centroid = trained_.values.data() + list * dim_;
-        const float* stored = keys_.Rows(row, 1, key.data());
-        for (int64_t i = 0; i < dim_; ++i) decoded[i] = stored[i] - centroid[i];
-        const float scale = QuantizeInt8(decoded.data(), dim_, codes.data());
+        PutResidual(row, residual.data());
+        coder.Code(residual.data());
         const int64_t slot = first_blocks_[list] * kBlockRows + place_of_[row] - first_slot;
-        blocks.Set(slot, codes.data(), scale, Norm(codes.data(), scale, centroid));
+        blocks.Set(slot, coder.stored(), coder.scale(),
+                   Norm(coder.codes(), coder.scale(), trained_.values.data() + list * dim_));
         numbers[slot] = static_cast<uint32_t>(row);
       }
     }));
@@ -166,10 +207,11 @@ class Builder {
 
   const KeyStore& keys_;
   const InvertedFileOptions& options_;
-  const int64_t dim_, width_;
+  const int64_t dim_, row_bytes_;
   TrainedCentroids trained_;
   std::vector<uint32_t> list_of_, place_of_;  // of each row
   std::vector<int64_t> first_blocks_;
+  std::optional<PairCodebook> codebook_;  // of 4 bits
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace resmem {
 
 struct InvertedFileOptions {
   uint64_t seed = 0;
+  int code_bits = 8;  // or 4
   int threads = 0;
   Progress* progress = nullptr;
   // Codes held before they are written.  With more than fit, keys are read again for each
@@ -21,7 +22,8 @@ struct InvertedFileOptions {
   int64_t buffer_bytes = int64_t{1} << 29;
 };
 
-// Needs 8 bytes a row, 64 codes a list for training, and the buffer.  Visible rows must be at
+// Needs 8 bytes a row, 64 codes a list for training (with 4 bits also a sample of up to 64 MiB),
+// and the buffer.  Visible rows must be at
 // least 1.  Errors: kUnsupported (too many rows or dimensions), those of TrainCentroids() and of
 // the writer.
 Result<ContainerWriter::Finished> WriteInvertedFile(FileSystem& files, const std::string& path,

@@ -25,7 +25,11 @@ Neighbors Find(const KnnIndex& index, MatrixView queries, const SearchOptions& o
   return found;
 }
 
-TEST(IvfIndex, ReachesTheAskedRecallOnQueriesItHasNotSeen) {
+// With codes of 8 bits and of 4.
+class IvfIndexOf : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Bits, IvfIndexOf, testing::Values(8, 4));
+
+TEST_P(IvfIndexOf, ReachesTheAskedRecallOnQueriesItHasNotSeen) {
   for (const int64_t clusters : {0, 40}) {
     SCOPED_TRACE(testing::Message() << clusters << " clusters");
     constexpr int64_t kDim = 24, kQueries = 300;
@@ -34,7 +38,7 @@ TEST(IvfIndex, ReachesTheAskedRecallOnQueriesItHasNotSeen) {
     keys.resize(4000 * kDim);
     Indexed index(keys, kDim);
     for (const double recall : {0.8, 0.95}) {
-      const Status built = index.Build(recall);
+      const Status built = index.Build(recall, {.code_bits = GetParam()});
       ASSERT_TRUE(built.ok()) << built.message();
       for (const int64_t k : {1, 10, 50, 200}) {
         SCOPED_TRACE(testing::Message() << "k = " << k);
@@ -51,12 +55,12 @@ TEST(IvfIndex, ReachesTheAskedRecallOnQueriesItHasNotSeen) {
   }
 }
 
-TEST(IvfIndex, AnswersAreTheSameForAnyThreadsBatchesAndInstructionSet) {
+TEST_P(IvfIndexOf, AnswersTheSameForAnyThreadsBatchesAndInstructionSet) {
   constexpr int64_t kDim = 40, kQueries = 60;
   std::vector<float> keys = ClusteredKeys(3000, kDim, 30, 4);
   const std::vector<float> queries = ClusteredKeys(kQueries, kDim, 30, 4);
   Indexed index(keys, kDim);
-  ASSERT_TRUE(index.BuildUntried().ok());
+  ASSERT_TRUE(index.BuildUntried(/*probes=*/3, {.code_bits = GetParam()}).ok());
   const MatrixView view(queries.data(), kQueries, kDim);
   const Neighbors expected = Find(*index.approximate, view, Options(20, 1));
   AtEverySimdLevel([&] {
@@ -74,10 +78,10 @@ TEST(IvfIndex, AnswersAreTheSameForAnyThreadsBatchesAndInstructionSet) {
 }
 
 // The lists' codes are more than kFewestSharedBytes.
-TEST(IvfIndex, OneQueryThatReadsMuchHasTheSameAnswerOnAnyNumberOfThreads) {
+TEST_P(IvfIndexOf, AnswersOneQueryThatReadsMuchTheSameOnAnyNumberOfThreads) {
   constexpr int64_t kDim = 1000, kRows = 1300;
   Indexed index(ClusteredKeys(kRows, kDim, 10, 11), kDim);
-  ASSERT_TRUE(index.BuildUntried(/*probes=*/40).ok());
+  ASSERT_TRUE(index.BuildUntried(/*probes=*/40, {.code_bits = GetParam()}).ok());
   for (int64_t q = 0; q < kRows; q += 250) {
     const MatrixView query(index.values.data() + q * kDim, 1, kDim);
     const Neighbors expected = Find(*index.approximate, query, Options(20, 1));
@@ -152,10 +156,10 @@ TEST(IvfIndex, ExcludedAndHiddenRowsAreNotFound) {
 }
 
 // Everything near the queries was deleted after the lists were made.
-TEST(IvfIndex, RecallHoldsWhenWholeListsWereHiddenLater) {
+TEST_P(IvfIndexOf, KeepsItsRecallWhenWholeListsWereHiddenLater) {
   constexpr int64_t kDim = 12, kRows = 4000;
   Indexed index(ClusteredKeys(kRows, kDim, 20, 7), kDim);
-  ASSERT_TRUE(index.Build(0.9).ok());
+  ASSERT_TRUE(index.Build(0.9, {.code_bits = GetParam()}).ok());
   const MatrixView queries(index.values.data(), 1, kDim);
   const Neighbors near = Find(*index.exact, queries, Options(kRows * 3 / 4));
   std::vector<int64_t> hidden(near.rows);
@@ -186,12 +190,12 @@ TEST(IvfIndex, MoreNeighborsThanRowsGiveAllRows) {
   }
 }
 
-TEST(IvfIndex, EqualKeysZeroVectorsAndASingleKeyAnswerExactly) {
+TEST_P(IvfIndexOf, AnswersEqualKeysZeroVectorsAndASingleKeyExactly) {
   constexpr int64_t kDim = 5;
   for (const int64_t rows : {1, 2, 33, 2000}) {
     for (const float value : {0.0f, 2.5f}) {
       Indexed index(std::vector<float>(static_cast<size_t>(rows * kDim), value), kDim);
-      const Status built = index.BuildUntried();
+      const Status built = index.BuildUntried(/*probes=*/3, {.code_bits = GetParam()});
       ASSERT_TRUE(built.ok()) << built.message();
       const Neighbors found =
           Find(*index.approximate, MatrixView(index.values.data(), 1, kDim), Options(10));

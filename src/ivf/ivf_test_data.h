@@ -86,9 +86,11 @@ struct Indexed {
     return Open(recall, options.threads);
   }
   // The same without trying.
-  Status BuildUntried(int64_t probes = 3) {
-    RESMEM_RETURN_IF_ERROR(WriteInvertedFile(FileSystem::Posix(), path.get(), keys(), {}).status());
+  Status BuildUntried(int64_t probes = 3, InvertedFileOptions options = {}) {
+    RESMEM_RETURN_IF_ERROR(
+        WriteInvertedFile(FileSystem::Posix(), path.get(), keys(), options).status());
     RESMEM_ASSIGN_OR_RETURN(std::vector<IndexedPart> parts, OpenPart());
+    efforts.clear();
     for (const int64_t k : kEffortLadder) efforts.push_back({{k, probes, 2 * k}, 0, false});
     parts[0].efforts = efforts;
     approximate = MakeIvfIndex(std::move(parts), std::nullopt, *exact);

@@ -16,7 +16,8 @@ ListScan::ListScan(const ListSearch& search, std::span<const Question> questions
       queries_(queries),
       first_row_(first_row),
       pools_(pools),
-      gathered_(static_cast<size_t>(kGroupQueries * file_.width())) {}
+      gathered_(static_cast<size_t>(kGroupQueries * file_.width())),
+      decoded_(static_cast<size_t>(file_.code_bits() == 8 ? 0 : kRowsACall * file_.width())) {}
 
 void ListScan::Run(std::span<const Visit> visits) {
   std::optional<TileScope> tiles;
@@ -27,23 +28,10 @@ void ListScan::Run(std::span<const Visit> visits) {
            visits[end].list == visits[begin].list) {
       ++end;
     }
-    if (end < visits.size() && visits[end].list != visits[begin].list) Prefetch(visits[end].list);
+    if (end < visits.size() && visits[end].list != visits[begin].list)
+      file_.Prefetch(visits[end].list);
     ScanList(visits.subspan(begin, end - begin));
     begin = end;
-  }
-}
-
-// The start of a list is far from the end of another: what is asked for now arrives while that
-// one is scanned.  The processor follows a longer list by itself.
-void ListScan::Prefetch(int64_t list) const {
-  constexpr int64_t kLine = 64, kMostBytes = 8192, kMostRows = 128;
-  const CodeBlocks blocks = file_.blocks(list);
-  const int64_t rows = file_.list_rows(list);
-  const int64_t bytes = std::min(kMostBytes, rows * file_.width());
-  for (int64_t i = 0; i < bytes; i += kLine) __builtin_prefetch(blocks.codes + i, 0, 2);
-  for (int64_t row = 0; row < std::min(kMostRows, rows); row += kBlockRows) {
-    __builtin_prefetch(blocks.scales + row, 0, 2);
-    __builtin_prefetch(blocks.norms + row, 0, 2);
   }
 }
 
@@ -60,7 +48,6 @@ void ListScan::ScanList(std::span<const Visit> visits) {
     std::memcpy(gathered_.data() + i * width, queries_.codes(visits[i].query),
                 static_cast<size_t>(width));
   }
-  const CodeBlocks blocks = file_.blocks(list);
   const uint32_t* numbers = file_.row_numbers(list);
   const int64_t rows = file_.list_rows(list);
   CellFound cells[kMostCells];
@@ -68,9 +55,9 @@ void ListScan::ScanList(std::span<const Visit> visits) {
     for (int64_t i = 0; i < group.count; ++i) {
       group.thresholds[i] = pools_[visits[i].query].threshold();
     }
-    const int64_t found =
-        ScanBlocks(group, {blocks.codes + row * width, blocks.scales + row, blocks.norms + row},
-                   std::min(kRowsACall, rows - row), width, cells);
+    const int64_t count = std::min(kRowsACall, rows - row);
+    const CodeBlocks blocks = file_.Blocks(list, row, count, decoded_.data());
+    const int64_t found = ScanBlocks(group, blocks, count, width, cells);
     for (int64_t i = 0; i < found; ++i) {
       Offer(visits[cells[i].query].query, {cells[i].value, numbers[row + cells[i].row]});
     }

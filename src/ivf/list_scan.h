@@ -24,7 +24,6 @@ class ListScan {
 
  private:
   void ScanList(std::span<const Visit> visits);
-  void Prefetch(int64_t list) const;
   void Offer(uint32_t query, Candidate candidate);
 
   const ListSearch& search_;
@@ -34,6 +33,7 @@ class ListScan {
   const int64_t first_row_;
   const std::span<CandidatePool> pools_;
   std::vector<int8_t> gathered_;
+  std::vector<uint8_t> decoded_;  // rows of one call
 };
 
 }  // namespace resmem

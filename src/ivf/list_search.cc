@@ -68,6 +68,26 @@ size_t OrderByList(int64_t lists, std::vector<Visit>* visits) {
   return before;
 }
 
+// Pools for the rows to be measured, one a query.  Where deletions lead a query to more lists than
+// its effort was tried with, the rows that are left lie on a wide shell around it: the codes of 4
+// bits do not tell which of them are nearest, and more are measured.
+std::vector<CandidatePool> MakePools(std::span<const Visit> visits, size_t queries,
+                                     const SearchEffort& effort, int code_bits) {
+  constexpr int64_t kMostTimes = 16;
+  const int64_t depth = std::max(effort.depth, effort.k);
+  std::vector<CandidatePool> pools(queries, CandidatePool(depth));
+  for (size_t begin = 0; code_bits == 4 && begin < visits.size();) {
+    size_t end = begin + 1;
+    while (end < visits.size() && visits[end].query == visits[begin].query) ++end;
+    const auto times = static_cast<int64_t>(end - begin) / effort.probes;
+    if (times > 1) {
+      pools[visits[begin].query] = CandidatePool(depth * std::min(times, kMostTimes));
+    }
+    begin = end;
+  }
+  return pools;
+}
+
 }  // namespace
 
 Status ListSearch::Search(std::span<const Question> questions, const SearchEffort& effort,
@@ -78,8 +98,7 @@ Status ListSearch::Search(std::span<const Question> questions, const SearchEffor
     queries.Set(static_cast<int64_t>(q), questions[q].query, file_.centroids().center());
   }
   std::vector<Visit> visits = ChooseLists(*this, questions, queries, effort, threads);
-  const CandidatePool empty(std::max(effort.depth, effort.k));
-  std::vector<CandidatePool> pools(questions.size(), empty);
+  std::vector<CandidatePool> pools = MakePools(visits, questions.size(), effort, file_.code_bits());
   ListScan scan(*this, questions, queries, first_row, pools);
   if (questions.size() > 1) {
     const size_t nearest = OrderByList(file_.lists(), &visits);
@@ -87,7 +106,7 @@ Status ListSearch::Search(std::span<const Question> questions, const SearchEffor
     for (CandidatePool& pool : pools) pool.Tighten();
     scan.Run(std::span(visits).subspan(nearest));
   } else if (threads > 1 && BytesOf(visits) >= kFewestSharedBytes) {
-    std::vector<CandidatePool> shares(static_cast<size_t>(threads), empty);
+    std::vector<CandidatePool> shares(static_cast<size_t>(threads), pools[0]);
     const auto count = static_cast<int64_t>(visits.size());
     ParallelFor(threads, count, (count + 4 * threads - 1) / (4 * threads),
                 [&](int64_t begin, int64_t end, int worker) {

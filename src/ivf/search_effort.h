@@ -24,7 +24,11 @@ struct MeasuredEffort {
 // below its k.
 inline constexpr int64_t kEffortLadder[] = {16, 64, 256, 1024};
 inline constexpr int64_t kMostNeighbors = 1024;  // of a search by lists
-inline constexpr int64_t kMostDepth = 4;         // times k
+// Rows measured, times k.  Codes of 4 bits tell rows apart less well.
+inline constexpr int64_t kMostDepth = 16;
+constexpr int64_t MostDepth(int code_bits) {
+  return code_bits == 8 ? 4 : kMostDepth;
+}
 
 }  // namespace resmem
 

@@ -71,6 +71,15 @@ Result<IndexPart> PartFromJson(const Json& object, int64_t generation, const std
   return part;
 }
 
+// Missing in files of before there were two kinds.
+Result<int> CodeBitsFromJson(const Json& object) {
+  if (!object.contains("code_bits")) return 8;
+  if (object["code_bits"] == 8) return 8;
+  if (object["code_bits"] == 4) return 4;
+  return CorruptManifest(
+      Text("the index: code_bits is ", object["code_bits"].dump(), ", expected 4 or 8"));
+}
+
 }  // namespace
 
 Json IndexToJson(const IndexRecord& index) {
@@ -88,7 +97,10 @@ Json IndexToJson(const IndexRecord& index) {
     record["efforts"] = std::move(efforts);
     parts.push_back(std::move(record));
   }
-  return {{"recall", index.recall}, {"seed", index.seed}, {"parts", std::move(parts)}};
+  return {{"recall", index.recall},
+          {"seed", index.seed},
+          {"code_bits", index.code_bits},
+          {"parts", std::move(parts)}};
 }
 
 Result<IndexRecord> IndexFromJson(const Json& object, const Manifest& manifest) {
@@ -98,6 +110,7 @@ Result<IndexRecord> IndexFromJson(const Json& object, const Manifest& manifest) 
   const Json* parts = fields.Find("parts");
   RESMEM_RETURN_IF_ERROR(fields.status());
   RESMEM_ASSIGN_OR_RETURN(index.recall, ShareFromJson(object, "recall", "the index"));
+  RESMEM_ASSIGN_OR_RETURN(index.code_bits, CodeBitsFromJson(object));
   if (!parts->is_array()) return CorruptManifest("the index: parts is not a list");
   std::set<std::string> files;
   auto segment = manifest.segments.begin();

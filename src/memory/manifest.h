@@ -32,6 +32,7 @@ struct IndexPart {
 struct IndexRecord {
   double recall = 0;  // as asked
   uint64_t seed = 0;
+  int code_bits = 8;  // or 4
   std::vector<IndexPart> parts;
 
   int64_t rows() const;

@@ -78,6 +78,7 @@ Result<MemoryIndex> MemoryIndex::Open(FileSystem& files, const std::string& fold
   const int64_t dim = manifest.description.dim;
   MemoryIndex opened;
   opened.info_.recall = manifest.index->recall;
+  opened.info_.code_bits = manifest.index->code_bits;
   opened.info_.measured_recall = 1;
   std::vector<IndexedPart> parts;
   size_t first = 0;
@@ -124,7 +125,8 @@ Status AddIndexPart(FolderChange* change, const StoredRows& rows, size_t first_s
   IndexPart part;
   part.file.file = change->NewName(kIndexPrefix);
   part.file.rows = keys.rows;
-  const InvertedFileOptions options{.seed = index.seed, .threads = threads, .progress = progress};
+  const InvertedFileOptions options{
+      .seed = index.seed, .code_bits = index.code_bits, .threads = threads, .progress = progress};
   RESMEM_ASSIGN_OR_RETURN(
       const ContainerWriter::Finished finished,
       WriteInvertedFile(change->files(), change->PathOf(part.file.file), store, options));
@@ -164,6 +166,10 @@ Status IndexMemory(FileSystem& files, const std::string& path, const IndexOption
             Text("recall is ", options.recall,
                  "; give a share above 0 and below 1, or search exactly, without an index")};
   }
+  if (options.code_bits != 4 && options.code_bits != 8) {
+    return {ErrorCode::kInvalidArgument,
+            Text("codes of ", options.code_bits, " bits; there are codes of 4 and of 8")};
+  }
   RESMEM_ASSIGN_OR_RETURN(const std::unique_ptr<FolderChange> change,
                           FolderChange::Begin(files, path, FolderChange::Start::kExisting));
   RESMEM_ASSIGN_OR_RETURN(const StoredRows rows, StoredRows::Load(files, change->folder()));
@@ -173,7 +179,7 @@ Status IndexMemory(FileSystem& files, const std::string& path, const IndexOption
   // Codes of broken keys would get sound checksums.
   RESMEM_RETURN_IF_ERROR(rows.Verify(options.progress));
   Manifest manifest = change->current();
-  manifest.index = IndexRecord{options.recall, options.seed, {}};
+  manifest.index = IndexRecord{options.recall, options.seed, options.code_bits, {}};
   RESMEM_RETURN_IF_ERROR(
       AddIndexPart(change.get(), rows, 0, options.threads, options.progress, &manifest));
   return change->Publish(std::move(manifest));

@@ -50,8 +50,8 @@ void AppendRows(const std::string& path, const Rows& rows) {
   ASSERT_TRUE(finished.ok()) << finished.message();
 }
 
-void Index(const std::string& path, double recall) {
-  const Status status = IndexMemory(path, {.recall = recall});
+void Index(const std::string& path, double recall, int code_bits = 8) {
+  const Status status = IndexMemory(path, {.recall = recall, .code_bits = code_bits});
   ASSERT_TRUE(status.ok()) << status.message();
 }
 
@@ -136,7 +136,7 @@ TEST(MemoryIndex, TheSameSeedGivesTheSameFileOnAnyNumberOfThreads) {
 // same rows, the index within its recall.
 TEST(MemoryIndex, AnswersHoldAfterAnyMixtureOfChanges) {
   const TemporaryFolder folder(fixtures::FastParent());
-  for (const uint64_t seed : {1u, 2u}) {
+  for (const uint64_t seed : {1u, 2u, 3u}) {
     const std::string path = folder / ("m" + std::to_string(seed));
     Random random(seed);
     const RowData pool = Rows12(6000, 0, 10 + seed);
@@ -146,7 +146,8 @@ TEST(MemoryIndex, AnswersHoldAfterAnyMixtureOfChanges) {
     std::vector<bool> alive(6000);
     std::fill(alive.begin(), alive.begin() + used, true);
     Write(path, Described(), pool.Part(0, used).view(Described()));
-    Index(path, 0.9);
+    const int code_bits = seed == 1 ? 8 : 4;
+    Index(path, 0.9, code_bits);
     for (int step = 0; step < 6; ++step) {
       SCOPED_TRACE(testing::Message() << "seed " << seed << ", step " << step);
       const uint64_t what = random.Below(4);
@@ -182,6 +183,7 @@ TEST(MemoryIndex, AnswersHoldAfterAnyMixtureOfChanges) {
       EXPECT_EQ(Answers(*exact, view, 20), Answers(Open(fresh), view, 20));
       const ResidualMemory memory = Open(path);
       ASSERT_TRUE(memory.index_info().has_value());
+      EXPECT_EQ(memory.index_info()->code_bits, code_bits);
       for (const int64_t k : {1, 20, 100}) EXPECT_GE(Recall(memory, view, k), 0.87) << "k = " << k;
       for (const auto& [id, distance] : Answers(memory, view, 20)) EXPECT_TRUE(alive[id]);
     }
@@ -260,6 +262,35 @@ TEST(MemoryIndex, AnAlteredTruncatedOrMissingIndexFileIsRefused) {
   EXPECT_EQ(ResidualMemory::Open(path).status().code(), ErrorCode::kCorrupt);
   Index(path, 0.9);
   EXPECT_TRUE(ResidualMemory::Open(path).ok());
+}
+
+TEST(MemoryIndex, CodesOf4BitsTakeAQuarterAndStayThroughAppendsAndCompaction) {
+  const TemporaryFolder folder(fixtures::FastParent());
+  const std::string path = folder / "m";
+  const RowData data = Rows12(20000, 0, 8);
+  Write(path, Described(), data.Part(0, 2000).view(Described()));
+  Index(path, 0.9, 8);
+  const auto of_8 = std::filesystem::file_size(IndexFile(path));
+  Index(path, 0.9, 4);
+  EXPECT_LT(std::filesystem::file_size(IndexFile(path)), of_8 / 2);  // rows and norms stay
+  AppendRows(path, data.Part(2000, 18000).view(Described()));
+  EXPECT_EQ(Open(path).index_info()->unindexed_rows, 0);
+  EXPECT_EQ(Open(path).index_info()->code_bits, 4);
+  EXPECT_TRUE(Open(path).Verify().ok());
+  EXPECT_GE(Recall(Open(path), MatrixView(data.keys.data(), 200, kDim), 20), 0.87);
+  ASSERT_TRUE(CompactMemory(path).ok());
+  EXPECT_EQ(Open(path).index_info()->code_bits, 4);
+  Index(path, 0.9);
+  EXPECT_EQ(Open(path).index_info()->code_bits, 8);
+}
+
+TEST(MemoryIndex, CodesOfOtherBitsAreRefused) {
+  const TemporaryFolder folder(fixtures::FastParent());
+  const std::string path = folder / "m";
+  Write(path, Described(), Rows12(100, 0, 7).view(Described()));
+  for (const int bits : {0, 1, 2, 5, 16, -4}) {
+    EXPECT_EQ(IndexMemory(path, {.code_bits = bits}).code(), ErrorCode::kInvalidArgument);
+  }
 }
 
 TEST(MemoryIndex, ARecallThatIsNoShareIsRefused) {

@@ -55,6 +55,7 @@ namespace {
 Json ToJson(const IndexInfo& index) {
   return {{"recall", Number(index.recall)},
           {"measured_recall", Number(index.measured_recall)},
+          {"code_bits", index.code_bits},
           {"files", index.files},
           {"lists", index.lists},
           {"rows", index.rows},

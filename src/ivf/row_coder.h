@@ -1,0 +1,39 @@
+// The codes of one row, in either form that an inverted file holds: 8 bits a value, or words of 4
+// bits a pair of values.  Whatever the form, it stands for scale * codes.
+#ifndef RESMEM_IVF_ROW_CODER_H_
+#define RESMEM_IVF_ROW_CODER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "ivf/pair_codebook.h"
+
+namespace resmem {
+
+// For one thread; keeps its memory from row to row.
+class RowCoder {
+ public:
+  // Words by `codebook`, which outlives this; without one, 8 bits a value.
+  RowCoder(int64_t dim, const PairCodebook* codebook);
+
+  void Code(const float* residual);
+
+  float scale() const { return scale_; }
+  const int8_t* codes() const { return codes_.data(); }     // CodeWidth(dim) of them
+  const uint8_t* stored() const { return stored_.data(); }  // the row's bytes in a block
+
+ private:
+  void CodeWords(const float* residual);
+
+  int64_t dim_;
+  const PairCodebook* codebook_;
+  float scale_ = 0;
+  std::vector<int8_t> codes_;
+  std::vector<uint8_t> stored_;
+  std::vector<float> first_, second_;  // of each pair
+  std::vector<uint8_t> words_;
+};
+
+}  // namespace resmem
+
+#endif  // RESMEM_IVF_ROW_CODER_H_
