@@ -140,19 +140,18 @@ class Chooser {
 
   // To be called for ascending k: more neighbors need about as many lists, or more.
   Result<MeasuredEffort> ChooseFor(int64_t k, const Trial& trial) {
-    const int64_t most_depth = MostDepth(file_.code_bits());
-    SearchEffort effort{k, file_.lists(), most_depth * k};
+    const int64_t most_depth = MostDepth(k, file_.code_bits());
+    SearchEffort effort{k, file_.lists(), most_depth};
     RESMEM_RETURN_IF_ERROR(FewestProbes(trial, &effort));
     if (ExactIsQuicker(file_, effort.probes)) {
-      return MeasuredEffort{{k, file_.lists(), most_depth * k}, 1.0, true};
+      return MeasuredEffort{{k, file_.lists(), most_depth}, 1.0, true};
     }
     MeasuredEffort measured;
     for (const int64_t eighths : {9, 10, 12, 16, 24, 32, 48, 64, 96, 128}) {
-      if (eighths > 8 * most_depth) break;
-      effort.depth = k * eighths / 8;
+      effort.depth = std::min(k * eighths / 8, most_depth);
       RESMEM_ASSIGN_OR_RETURN(const Trial::Outcome outcome, trial.Measure(effort));
       measured = {effort, outcome.mean, false};
-      if (Suffices(outcome, recall_)) break;
+      if (Suffices(outcome, recall_) || effort.depth == most_depth) break;
     }
     return measured;
   }

@@ -12,7 +12,7 @@
 namespace resmem {
 namespace {
 
-constexpr int kRounds = 12;
+constexpr int kWordRounds = 12;
 constexpr int64_t kLanes = 16;  // points that are compared with all words together
 constexpr float kLargestCode = 127;
 
@@ -30,7 +30,7 @@ class WordTrainer {
 
   void Train() {
     ChooseFirst();
-    for (int round = 0; round < kRounds; ++round) Move();
+    for (int round = 0; round < kWordRounds; ++round) Move();
   }
 
   float first(int64_t word) const { return firsts_[static_cast<size_t>(word * kLanes)]; }

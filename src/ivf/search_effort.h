@@ -2,6 +2,7 @@
 #ifndef RESMEM_IVF_SEARCH_EFFORT_H_
 #define RESMEM_IVF_SEARCH_EFFORT_H_
 
+#include <algorithm>
 #include <cstdint>
 
 namespace resmem {
@@ -24,10 +25,12 @@ struct MeasuredEffort {
 // below its k.
 inline constexpr int64_t kEffortLadder[] = {16, 64, 256, 1024};
 inline constexpr int64_t kMostNeighbors = 1024;  // of a search by lists
-// Rows measured, times k.  Codes of 4 bits tell rows apart less well.
-inline constexpr int64_t kMostDepth = 16;
-constexpr int64_t MostDepth(int code_bits) {
-  return code_bits == 8 ? 4 : kMostDepth;
+inline constexpr int64_t kMostDepth = 16;        // times k
+
+// Rows that are measured at most.  Codes of 4 bits tell rows apart less well, but to measure
+// thousands takes longer than they save.
+constexpr int64_t MostDepth(int64_t k, int code_bits) {
+  return code_bits == 8 ? 4 * k : std::min(kMostDepth * k, std::max<int64_t>(4 * k, 2048));
 }
 
 }  // namespace resmem
