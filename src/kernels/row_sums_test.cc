@@ -48,6 +48,7 @@ std::vector<float> Expected(const std::vector<float>& weights,
 TEST(RowSums, RowsAreAddedOneAfterTheOther) {
   for (const int64_t n : kLengths) {
     for (const int64_t count : kCounts) {
+      if (n > 1000 && count != 9) continue;  // long rows once
       Random random(static_cast<uint64_t>(n * 100 + count));
       ScatteredRows<float> rows(count, n);
       for (auto& row : rows.arrays) {
@@ -67,6 +68,7 @@ TEST(RowSums, RowsAreAddedOneAfterTheOther) {
 TEST(RowSums, HalvesAreAddedAsTheFloatsThatTheyAre) {
   for (const int64_t n : kLengths) {
     for (const int64_t count : kCounts) {
+      if (n > 1000 && count != 9) continue;  // long rows once
       Random random(static_cast<uint64_t>(n * 100 + count));
       ScatteredRows<uint16_t> rows(count, n);
       std::vector<std::vector<float>> floats;
