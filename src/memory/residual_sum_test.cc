@@ -13,12 +13,12 @@ using fixtures::TemporaryFolder;
 using fixtures::Write;
 
 // So many outputs that a few sparse rows leave most alone, and many do not.
-constexpr int64_t kDim = 3, kOutputs = 1001, kRows = 90;
+constexpr int64_t kKeyDim = 3, kOutputs = 1001, kRows = 90;
 
 // Of two segments, some of whose rows are deleted.
 std::string WriteMemory(const TemporaryFolder& folder, const MemoryDescription& description) {
   const std::string path = folder / NameOf(description);
-  const RowData data = MakeRows(kRows, kDim, kOutputs);
+  const RowData data = MakeRows(kRows, kKeyDim, kOutputs);
   Write(path, description, data.Part(0, 50).view(description));
   auto writer = MemoryWriter::Append(path, kRows - 50);
   EXPECT_TRUE(writer.ok() && writer->Add(data.Part(50, kRows - 50).view(description)).ok() &&
@@ -44,7 +44,7 @@ struct Question {
 
 TEST(ResidualSum, GivesTheBitsOfOneRowAddedAfterTheOther) {
   const TemporaryFolder folder;
-  for (const MemoryDescription& description : EveryDescription(kDim, kOutputs)) {
+  for (const MemoryDescription& description : EveryDescription(kKeyDim, kOutputs)) {
     SCOPED_TRACE(NameOf(description));
     const ResidualMemory memory = Open(WriteMemory(folder, description));
     ASSERT_EQ(memory.segments(), 2);
