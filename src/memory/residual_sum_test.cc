@@ -13,17 +13,17 @@ using fixtures::TemporaryFolder;
 using fixtures::Write;
 
 // So many outputs that a few sparse rows leave most alone, and many do not.
-constexpr int64_t kKeyDim = 3, kOutputs = 1001, kRows = 90;
+constexpr int64_t kKeyDim = 3, kSumOutputs = 1001, kSumRows = 90;
 
 // Of two segments, some of whose rows are deleted.
 std::string WriteMemory(const TemporaryFolder& folder, const MemoryDescription& description) {
   const std::string path = folder / NameOf(description);
-  const RowData data = MakeRows(kRows, kKeyDim, kOutputs);
+  const RowData data = MakeRows(kSumRows, kKeyDim, kSumOutputs);
   Write(path, description, data.Part(0, 50).view(description));
-  auto writer = MemoryWriter::Append(path, kRows - 50);
-  EXPECT_TRUE(writer.ok() && writer->Add(data.Part(50, kRows - 50).view(description)).ok() &&
+  auto writer = MemoryWriter::Append(path, kSumRows - 50);
+  EXPECT_TRUE(writer.ok() && writer->Add(data.Part(50, kSumRows - 50).view(description)).ok() &&
               writer->Finish().ok());
-  EXPECT_TRUE(DeleteRows(path, std::vector<uint64_t>{data.ids[0], data.ids[kRows - 1]}).ok());
+  EXPECT_TRUE(DeleteRows(path, std::vector<uint64_t>{data.ids[0], data.ids[kSumRows - 1]}).ok());
   return path;
 }
 
@@ -32,11 +32,12 @@ struct Question {
     Random random(static_cast<uint64_t>(k));
     for (int64_t i = 0; i < k; ++i) {
       // The ends of both segments are among them, and some come twice.
-      constexpr int64_t kEnds[] = {kRows - 2, 49, 50, 1};
-      rows.push_back(i < 4 ? kEnds[i] : 1 + static_cast<int64_t>(random.Below(kRows - 2)));
+      constexpr int64_t kEnds[] = {kSumRows - 2, 49, 50, 1};
+      rows.push_back(i < 4 ? kEnds[i] : 1 + static_cast<int64_t>(random.Below(kSumRows - 2)));
       weights.push_back(static_cast<float>(random.Uniform()));
     }
-    for (int64_t c = 0; c < kOutputs; ++c) scores.push_back(static_cast<float>(random.Uniform()));
+    for (int64_t c = 0; c < kSumOutputs; ++c)
+      scores.push_back(static_cast<float>(random.Uniform()));
   }
   std::vector<int64_t> rows;
   std::vector<float> weights, scores;
@@ -44,7 +45,7 @@ struct Question {
 
 TEST(ResidualSum, GivesTheBitsOfOneRowAddedAfterTheOther) {
   const TemporaryFolder folder;
-  for (const MemoryDescription& description : EveryDescription(kKeyDim, kOutputs)) {
+  for (const MemoryDescription& description : EveryDescription(kKeyDim, kSumOutputs)) {
     SCOPED_TRACE(NameOf(description));
     const ResidualMemory memory = Open(WriteMemory(folder, description));
     ASSERT_EQ(memory.segments(), 2);
@@ -53,7 +54,7 @@ TEST(ResidualSum, GivesTheBitsOfOneRowAddedAfterTheOther) {
       ResidualSum sum(memory);
       for (const int64_t k : {0, 1, 2, 3, 4, 5, 6, 9, 50, 63, 64, 65, 68, 130}) {
         const Question question(k);
-        std::vector<float> expected = question.scores, total(kOutputs), scratch(kOutputs);
+        std::vector<float> expected = question.scores, total(kSumOutputs), scratch(kSumOutputs);
         for (size_t i = 0; i < question.rows.size(); ++i) {
           memory.AddResidual(question.rows[i], temperature, question.weights[i], scratch, total);
         }
