@@ -17,8 +17,9 @@ struct ApproximateTimes {
   std::vector<PeerTime> ours, peers;
 };
 
-// One query and all of them, on 1 and 2 threads.  Recall is the share of the true 50 in answers to
-// all queries, none of which is a key.
+// One query and all of them, on 1 and 2 threads, none of which is a key.  Requires held-out
+// queries: ours and the peers' knobs are chosen on these.  Recall is the share of the true 50 in
+// answers to the others.
 Result<ApproximateTimes> TimeApproximate(const SearchData& data, const PeerChoice& peers);
 
 // A memory that has an index, as it lies on the disk: its index and exact search, asked with 1,000
@@ -27,8 +28,8 @@ Result<ApproximateTimes> TimeIndexedMemory(const std::string& name, const std::s
 
 void WriteApproximateTable(const std::vector<ApproximateTimes>& all, std::ostream& out);
 
-// How many times faster ours is than the fastest peer; of each side the fastest that reaches the
-// recall counts.
+// How many times faster ours is than the fastest peer; of each side the fastest counts whose knob
+// was chosen for the recall, or for more, with the recall that it then found.
 void WriteApproximateRatios(const std::vector<ApproximateTimes>& all, std::ostream& out);
 
 }  // namespace resmem::bench

@@ -56,12 +56,16 @@ std::optional<std::vector<float>> Values(const std::string& path, int64_t rows, 
 }  // namespace
 
 SearchData ClusteredData(int64_t rows, int64_t dim, int64_t queries) {
-  return {Text("clustered ", rows, " x ", dim), dim, Points(rows, dim, 2), Points(queries, dim, 3)};
+  return {
+      Text("clustered ", rows, " x ", dim), dim, Points(rows, dim, 2), Points(queries, dim, 3), {}};
 }
 
 SearchData UniformData(int64_t rows, int64_t dim, int64_t queries) {
-  return {Text("uniform ", rows, " x ", dim), dim, UniformPoints(rows, dim, 2),
-          UniformPoints(queries, dim, 3)};
+  return {Text("uniform ", rows, " x ", dim),
+          dim,
+          UniformPoints(rows, dim, 2),
+          UniformPoints(queries, dim, 3),
+          {}};
 }
 
 std::optional<SearchData> FashionMnistData(int64_t queries) {
@@ -77,8 +81,8 @@ std::optional<SearchData> ArrayData(const std::string& name, const std::string& 
   auto query_values = Values(queries, count, &query_dim);
   if (!key_values || !query_values || dim == 0 || dim != query_dim) return std::nullopt;
   const int64_t rows = static_cast<int64_t>(key_values->size()) / dim;
-  return SearchData{Text(name, " ", rows, " x ", dim), dim, *std::move(key_values),
-                    *std::move(query_values)};
+  return SearchData{
+      Text(name, " ", rows, " x ", dim), dim, *std::move(key_values), *std::move(query_values), {}};
 }
 
 std::optional<SearchData> MemoryData(const std::string& name, const std::string& memory,
@@ -90,12 +94,24 @@ std::optional<SearchData> MemoryData(const std::string& name, const std::string&
     opened->DecodeKey(row, std::span(*values).subspan(static_cast<size_t>(place * dim),
                                                       static_cast<size_t>(dim)));
   };
-  SearchData data{Text(name, " ", rows, " x ", dim), dim,
+  SearchData data{Text(name, " ", rows, " x ", dim),
+                  dim,
                   std::vector<float>(static_cast<size_t>(rows * dim)),
-                  std::vector<float>(static_cast<size_t>(queries * dim))};
+                  std::vector<float>(static_cast<size_t>(queries * dim)),
+                  {}};
   for (int64_t row = 0; row < rows; ++row) decode(row, row, &data.keys);
   for (int64_t q = 0; q < queries; ++q) decode(rows + q * step, q, &data.queries);
   return data;
+}
+
+void HoldOutHalf(SearchData* data) {
+  std::vector<float> kept;
+  const MatrixView queries = data->query_view();
+  for (int64_t q = 0; q < queries.rows; ++q) {
+    std::vector<float>& half = q % 2 == 0 ? data->held_out : kept;
+    half.insert(half.end(), queries.row(q), queries.row(q) + queries.columns);
+  }
+  data->queries = std::move(kept);
 }
 
 }  // namespace resmem::bench

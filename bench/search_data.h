@@ -15,12 +15,16 @@ struct SearchData {
   std::string name;
   int64_t dim = 0;
   std::vector<float> keys, queries;
+  std::vector<float> held_out;  // queries that knobs are chosen on; may be empty
 
   MatrixView key_view() const {
     return MatrixView(keys.data(), static_cast<int64_t>(keys.size()) / dim, dim);
   }
   MatrixView query_view() const {
     return MatrixView(queries.data(), static_cast<int64_t>(queries.size()) / dim, dim);
+  }
+  MatrixView held_out_view() const {
+    return MatrixView(held_out.data(), static_cast<int64_t>(held_out.size()) / dim, dim);
   }
 };
 
@@ -41,6 +45,9 @@ std::optional<SearchData> ArrayData(const std::string& name, const std::string& 
 // The first `rows` keys of a memory; as queries, keys spread over those behind them.
 std::optional<SearchData> MemoryData(const std::string& name, const std::string& memory,
                                      int64_t rows, int64_t queries);
+
+// Moves every other query to `held_out`.
+void HoldOutHalf(SearchData* data);
 
 }  // namespace resmem::bench
 

@@ -129,7 +129,7 @@ ExactTimes TimeOnce(const SearchData& data, const PeerChoice& peers) {
       }
     }
   }
-  if (peers.any) times.peers = TimePeers(data, truth, peers, /*approximate=*/false);
+  if (peers.any) times.peers = TimePeers(data, truth, {}, peers);
   times.right = true;
   return times;
 }

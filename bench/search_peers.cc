@@ -64,7 +64,7 @@ void RunPeer(const std::string& command, const std::string& folder, int threads,
   for (std::string line; std::getline(lines, line); any = true) {
     std::istringstream fields(line);
     std::getline(fields, time.name, '\t');
-    fields >> time.threads >> time.queries >> time.k >> time.seconds >> time.recall >>
+    fields >> time.threads >> time.queries >> time.k >> time.seconds >> time.recall >> time.goal >>
         time.build_seconds;
     std::getline(fields >> std::ws, time.setting);
     times->push_back(time);
@@ -75,13 +75,16 @@ void RunPeer(const std::string& command, const std::string& folder, int threads,
 }  // namespace
 
 std::vector<PeerTime> TimePeers(const SearchData& data, std::span<const int64_t> truth,
-                                const PeerChoice& choice, bool approximate) {
+                                std::span<const int64_t> held_out_truth, const PeerChoice& choice) {
+  const bool approximate = !held_out_truth.empty();
   std::string folder = std::filesystem::temp_directory_path() / "resmem_bench_XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return {};
   std::vector<PeerTime> times;
   if (WriteNpy(folder + "/keys.npy", data.key_view()).ok() &&
       WriteNpy(folder + "/queries.npy", data.query_view()).ok() &&
-      WriteNpy(folder + "/truth.npy", truth).ok()) {
+      WriteNpy(folder + "/truth.npy", truth).ok() &&
+      (!approximate || (WriteNpy(folder + "/held_out.npy", data.held_out_view()).ok() &&
+                        WriteNpy(folder + "/held_out_truth.npy", held_out_truth).ok()))) {
     for (const std::string& command : PeerCommands(approximate)) {
       const size_t program = command.find("peer");  // behind the folders, which may have any name
       if (command.find(choice.only, program) == std::string::npos) continue;

@@ -18,6 +18,7 @@ struct PeerTime {
   int64_t k = 1;
   double seconds = 0;  // median of the repetitions, for all queries together
   double recall = 0;
+  double goal = 0;  // approximate: the recall that the held-out queries were to find
   double build_seconds = 0;
   std::string setting;
 };
@@ -28,11 +29,12 @@ struct PeerChoice {
 };
 
 // Runs the programs of peers/ that were built, those in Python, and USearch where RESMEM_USEARCH
-// names a folder with node_modules/usearch, on 1 and 2 threads.  `truth`:
-// the rows of the 50 nearest keys of each query.  A peer that cannot run is missing, with a word on
-// standard error.
+// names a folder with node_modules/usearch, on 1 and 2 threads.  `truth`, `held_out_truth`: the
+// rows of the 50 nearest keys of each query.  Approximate where there are held-out queries: knobs
+// are chosen on these, recall and times are of the others.  A peer that cannot run is missing, with
+// a word on standard error.
 std::vector<PeerTime> TimePeers(const SearchData& data, std::span<const int64_t> truth,
-                                const PeerChoice& choice, bool approximate);
+                                std::span<const int64_t> held_out_truth, const PeerChoice& choice);
 
 }  // namespace resmem::bench
 

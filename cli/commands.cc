@@ -29,6 +29,7 @@
   ADD("Language models", "lm train", MakeLmTrain)                   \
   ADD("Language models", "lm memorize", MakeLmMemorize)             \
   ADD("Language models", "lm tune", MakeLmTune)                     \
+  ADD("Language models", "lm index", MakeLmIndex)                   \
   ADD("Language models", "lm eval", MakeLmEval)                     \
   ADD("Language models", "lm examples", MakeLmExamples)             \
   ADD("Language models", "lm explain", MakeLmExplain)               \

@@ -14,19 +14,27 @@
 namespace resmem::cli {
 namespace {
 
+std::string RecallText(const IndexCheck& check) {
+  return Fixed(check.recall, 4) + " (+- " + Fixed(2 * check.standard_error, 4) + ") of the " +
+         Count(check.k) + " nearest, over " + Counted(check.queries, "row");
+}
+
 class Doctor : public Command {
  public:
   void Declare(CommandLine& line) override {
-    line.About("is the memory in order, and does it help?",
-               "Asks rows of the memory for their neighbors, by its index and exactly: the recall, "
-               "and the accuracy that is lost. With labelled rows also base against base + memory "
-               "on them; without, on rows of the memory, each without itself. Exits with 5 where "
-               "base + memory is worse than the base on rows that the base was not trained on.");
+    line.About(
+        "is the memory in order, and does it help?",
+        "Asks rows of the memory for their neighbors, by its index and exactly: the recall, "
+        "and the accuracy that is lost. With labelled rows also the recall on them, and base "
+        "against base + memory; without, on rows of the memory, each without itself. Exits with 5 "
+        "where "
+        "base + memory is worse than the base on rows that the base was not trained on.");
     DeclareMemory(line, &memory_path_);
     data_.Declare(line, DatasetUse::kJudge);
     roles_.Declare(line, Role::kTest);
     line.Group("Diagnosis");
-    line.Value("--sample", &options_.sample, "ROWS", "rows of the memory that are asked");
+    line.Value("--sample", &options_.sample, "ROWS",
+               "rows of the memory, and of those given, that are asked");
     model_.Declare(line, /*check=*/true);
     line.Group("Output");
     line.Flag("--json", &json_, "one JSON document on stdout (docs/json.md)");
@@ -78,9 +86,11 @@ class Doctor : public Command {
     if (diagnosis.index.has_value()) {
       const IndexCheck& check = *diagnosis.index;
       const double queries = static_cast<double>(check.queries);
-      table.AddRow({"recall", Fixed(check.recall, 4) + " of the " + Count(check.k) +
-                                  " nearest, over " + Counted(check.queries, "row") + "; asked " +
-                                  ShortNumber(check.asked)});
+      table.AddRow(
+          {"recall", RecallText(check) + " of the memory; asked " + ShortNumber(check.asked)});
+      if (diagnosis.index_on_given.has_value()) {
+        table.AddRow({"recall on given", RecallText(*diagnosis.index_on_given) + " given"});
+      }
       table.AddRow({"time a query", Fixed(1e6 * check.index_seconds / queries, 1) + " us, exact " +
                                         Fixed(1e6 * check.exact_seconds / queries, 1) + " us"});
     }

@@ -4,6 +4,8 @@
 #include "console/output.h"
 #include "inputs/dataset_options.h"
 #include "inputs/memory_options.h"
+#include "inputs/model_options.h"
+#include "inputs/selected_rows.h"
 #include "outputs/memory_output.h"
 #include "outputs/memory_text.h"
 
@@ -16,8 +18,11 @@ class Index : public Command {
     line.About("make search faster for a recall you choose",
                "Up to about a million rows exact search is fast and needs no index. Beyond, name "
                "the share of true neighbors that answers must hold: how much is read for it is "
-               "found by trying on rows of the memory. Rows that are appended or deleted later "
-               "count at once. 'resmem doctor' tells what the index costs in accuracy.");
+               "found by trying on rows of the memory, each without itself, or better on rows that "
+               "you give: new ones, as those that will be asked (100 or more; up to 2,000 are "
+               "taken, and kept in the memory for what is appended later). Rows that are appended "
+               "or deleted later count at once. 'resmem doctor' tells what the index costs in "
+               "accuracy.");
     DeclareMemory(line, &memory_path_);
     line.Group("Index");
     line.Value("--recall", &options_.recall, "SHARE", "of the true neighbors, above 0 and below 1");
@@ -26,26 +31,57 @@ class Index : public Command {
     line.Flag("--remove", &remove_, "take the index away: search is exact again");
     line.Value("--seed", &options_.seed, "N", "of the lists; the same seed gives the same files");
     DeclareThreads(line, &options_.threads);
+    data_.Declare(line, DatasetUse::kAsk);
+    roles_.Declare(line, Role::kValidation);
+    model_.Declare(line, /*check=*/true);
     output_.Declare(line);
     line.AddExample("nineteen of twenty neighbors", "resmem index my.resmem --recall 0.95");
+    line.AddExample("of new rows as well, be they unlike the memory's",
+                    "resmem index my.resmem --recall 0.95 --data validation.npz");
     line.AddExample("exact again", "resmem index my.resmem --remove");
   }
 
   Result<ExitCode> Run(Console& console) override {
+    if (data_.given()) {
+      if (remove_) {
+        return Status(ErrorCode::kInvalidArgument,
+                      "--remove needs no rows to measure a recall on; give one of them");
+      }
+      RESMEM_RETURN_IF_ERROR(ReadQueries(console));
+    }
     options_.progress = console.progress();
     RESMEM_RETURN_IF_ERROR(remove_ ? RemoveIndex(memory_path_)
                                    : IndexMemory(memory_path_, options_));
     RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                             ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
-    RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, {},
+    RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, data_.Paths(),
                                          memory_path_ + ": " + SearchText(memory) + "\n", console));
     if (!remove_) console.Note("next: resmem doctor " + memory_path_ + " --data TEST");
     return ExitCode::kOk;
   }
 
  private:
+  Status ReadQueries(Console& console) {
+    RESMEM_ASSIGN_OR_RETURN(
+        const ResidualMemory memory,
+        ResidualMemory::Open(memory_path_, {.verify_blocks = false, .exact = true}));
+    RESMEM_ASSIGN_OR_RETURN(const Input input, model_.OpenInput(data_, memory_path_, memory,
+                                                                options_.threads, console));
+    RESMEM_ASSIGN_OR_RETURN(const std::optional<Role> role, roles_.Choose(input.dataset, console));
+    RESMEM_ASSIGN_OR_RETURN(const RowSource rows, SelectRows(input.dataset, role));
+    RESMEM_ASSIGN_OR_RETURN(queries_, SampleKeys(rows, IndexOptions::kMostQueries, options_.seed));
+    const int64_t dim = memory.description().dim;
+    options_.queries =
+        MatrixView(queries_.data(), static_cast<int64_t>(queries_.size()) / dim, dim);
+    return {};
+  }
+
   std::string memory_path_;
+  DatasetOptions data_;
+  RoleOptions roles_;
+  ModelOptions model_;
   IndexOptions options_;
+  std::vector<float> queries_;
   bool remove_ = false;
   MemoryOutput output_;
 };

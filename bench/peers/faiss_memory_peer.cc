@@ -104,7 +104,7 @@ PeerSearch WithoutItself(const PeerData& data, std::vector<int64_t> own, const P
                                                int threads, int64_t* rows) {
     std::vector<int64_t> found(static_cast<size_t>(count * (k + 1)));
     search(queries, count, k + 1, threads, found.data());
-    const int64_t first = (queries - data.query_values.data()) / data.dim;
+    const int64_t first = (queries - data.queries.values.data()) / data.dim;
     for (int64_t q = 0; q < count; ++q) {
       const auto begin = found.begin() + q * (k + 1);
       const auto itself = std::find(begin, begin + k, own[static_cast<size_t>(first + q)]);

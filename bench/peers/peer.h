@@ -2,8 +2,10 @@
 //
 //   PEER FOLDER THREADS exact|approximate
 // FOLDER holds keys.npy, queries.npy and truth.npy (the rows of the 50 nearest keys of each query,
-// one after another).  Prints lines of fields with tabs between them, as search_peers.h reads them:
-//   name  threads  queries  k  seconds  recall  build seconds  setting
+// one after another), for approximate search also held_out.npy and held_out_truth.npy; without
+// these, knobs are chosen on the queries that are timed.  Prints lines of fields with tabs between
+// them, as search_peers.h reads them:
+//   name  threads  queries  k  seconds  recall  goal  build seconds  setting
 // An approximate index is built once, by THREADS, and asked by 1, 2, ... THREADS.
 #ifndef RESMEM_BENCH_PEERS_PEER_H_
 #define RESMEM_BENCH_PEERS_PEER_H_
@@ -15,10 +17,16 @@
 
 namespace resmem::bench {
 
-struct PeerData {
-  int64_t rows = 0, dim = 0, queries = 0;
-  std::vector<float> key_values, query_values;
+struct PeerQueries {
+  int64_t count = 0;
+  std::vector<float> values;
   std::vector<int64_t> truth;
+};
+
+struct PeerData {
+  int64_t rows = 0, dim = 0;
+  std::vector<float> key_values;
+  PeerQueries queries, held_out;  // timed; that a knob is chosen on
   int threads = 1;
   bool approximate = false;
 };
@@ -39,8 +47,8 @@ struct PeerSetting {
   std::string name;
   std::function<void()> set;
 };
-// k = 50, at the cheapest setting that reaches a recall of 0.95, and of 0.99; nothing where none
-// does.
+// k = 50, at the cheapest setting by which the held-out queries find 0.95, and 0.99; nothing where
+// none does.  Recall and times are of the others.
 void ReportApproximate(const PeerData& data, const std::string& name, double build_seconds,
                        const std::vector<PeerSetting>& settings, const PeerSearch& search);
 

@@ -41,7 +41,7 @@ def main():
             right = [np.isin(a, b[:k]).mean() for a, b in zip(search(queries[:100], k), truth)]
             for batch in (queries[:1], queries):
                 seconds = median_seconds(lambda: search(batch, k))
-                print(name, threads, len(batch), k, seconds, np.mean(right), 0, "-", sep="\t", flush=True)
+                print(name, threads, len(batch), k, seconds, np.mean(right), 0, 0, "-", sep="\t", flush=True)
 
 
 main()

@@ -33,8 +33,12 @@ function main() {
   if (task !== "approximate") return;
   const k = 50;
   const keys = readNpy(path.join(folder, "keys.npy"), Float32Array);
-  const queries = readNpy(path.join(folder, "queries.npy"), Float32Array);
-  const truth = readNpy(path.join(folder, "truth.npy"), BigInt64Array).values;
+  const load = (values, truth) => ({
+    ...readNpy(path.join(folder, values), Float32Array),
+    truth: readNpy(path.join(folder, truth), BigInt64Array).values,
+  });
+  const queries = load("queries.npy", "truth.npy");
+  const heldOut = load("held_out.npy", "held_out_truth.npy");
   const config = (ef) => ({
     dimensions: keys.columns, metric: "l2sq", quantization: "f32", connectivity: 16,
     expansion_add: 200, expansion_search: ef, multi: false,
@@ -46,21 +50,22 @@ function main() {
   // The width of a search is fixed when an index is made: one for each, from the same file.
   const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), "usearch-")), "index");
   built.save(file);
-  const recall = (found) => {
+  const recall = (index, asked) => {
+    const found = index.search(asked.values, k, Number(most));
     let right = 0;
-    for (let q = 0; q < queries.rows; ++q) {
-      const known = new Set(truth.subarray(q * k, (q + 1) * k));
+    for (let q = 0; q < asked.rows; ++q) {
+      const known = new Set(asked.truth.subarray(q * k, (q + 1) * k));
       for (let i = 0; i < k; ++i) right += known.has(BigInt.asIntN(64, found.keys[q * k + i])) ? 1 : 0;
     }
-    return right / (queries.rows * k);
+    return right / (asked.rows * k);
   };
   let ef = 50;
   for (const wanted of [0.95, 0.99]) {
     for (; ef <= 3200; ef = Math.floor((ef * 5) / 4)) {
       const index = new usearch.Index(config(ef));
       index.load(file);
-      const reached = recall(index.search(queries.values, k, Number(most)));
-      if (reached < wanted) continue;
+      if (recall(index, heldOut) < wanted) continue;
+      const reached = recall(index, queries);
       for (let threads = 1; threads <= Number(most); ++threads) {
         const one = medianSeconds((i) => {
           const q = i % queries.rows;
@@ -68,7 +73,7 @@ function main() {
         });
         const all = medianSeconds(() => index.search(queries.values, k, threads));
         for (const [count, time] of [[1, one], [queries.rows, all]]) {
-          console.log(["USearch", threads, count, k, time.toFixed(9), reached.toFixed(5),
+          console.log(["USearch", threads, count, k, time.toFixed(9), reached.toFixed(5), wanted,
                        seconds.toFixed(3), `ef ${ef}`].join("\t"));
         }
       }

@@ -65,22 +65,28 @@ void DatasetOptions::Declare(CommandLine& line, DatasetUse use) {
   use_ = use;
   line.Group("Input (each FILE may be FILE:member; see 'Files' below)");
   line.Value("--data", &data_, "PATH",
-             "folder, .npz or .safetensors whose arrays have the usual names: keys, logits, "
-             "labels, ids, sources, split, slices; an option below wins over it")
+             use == DatasetUse::kAsk
+                 ? "folder, .npz or .safetensors with an array 'keys'; an option below wins over it"
+                 : "folder, .npz or .safetensors whose arrays have the usual names: keys, logits, "
+                   "labels, ids, sources, split, slices; an option below wins over it")
       .File();
   line.Value("--keys", &keys_, "FILE", "embedding of each row: rows x dim").File();
-  line.Value("--logits", &logits_, "FILE",
-             "the base's output before softmax: rows x classes; for regression its prediction")
-      .File();
-  if (use != DatasetUse::kPredict) {
+  if (use != DatasetUse::kAsk) {
+    line.Value("--logits", &logits_, "FILE",
+               "the base's output before softmax: rows x classes; for regression its prediction")
+        .File();
+  }
+  if (use != DatasetUse::kPredict && use != DatasetUse::kAsk) {
     line.Value("--labels", &labels_, "FILE", "class number of each row, from 0").File();
     line.Value("--targets", &targets_, "FILE", "regression: true values, rows x outputs").File();
   }
   const char* default_ids =
       line.command() == "append" ? "go on after the memory's largest" : "the row's number";
-  line.Value("--ids", &ids_, "FILE", "a whole number for each row")
-      .File()
-      .Default(use == DatasetUse::kPredict ? "" : default_ids);
+  if (use != DatasetUse::kAsk) {
+    line.Value("--ids", &ids_, "FILE", "a whole number for each row")
+        .File()
+        .Default(use == DatasetUse::kPredict ? "" : default_ids);
+  }
   if (use == DatasetUse::kStore) {
     line.Value("--sources", &sources_, "FILE", "text for each row: where it came from").File();
   }
@@ -95,9 +101,11 @@ void DatasetOptions::Declare(CommandLine& line, DatasetUse use) {
         {{"train", Role::kTrain}, {"validation", Role::kValidation}, {"test", Role::kTest}},
         "what all rows are, where there is no split");
   }
-  line.Value("--shape", &shape_, "NxM",
-             "--keys is headerless raw values of this shape, -1x64; other arrays: "
-             "--logits FILE,shape=-1x10,dtype=float32");
+  line.Value(
+      "--shape", &shape_, "NxM",
+      std::string("--keys is headerless raw values of this shape, -1x64") +
+          (use == DatasetUse::kAsk ? ""
+                                   : "; other arrays: --logits FILE,shape=-1x10,dtype=float32"));
   line.Value("--dtype", &element_type_, "TYPE", "element type of headerless --keys: float32, ...");
   images_.Declare(line, /*as_arguments=*/use == DatasetUse::kPredict);
   line.AddSection(
@@ -159,6 +167,7 @@ Result<Input> DatasetOptions::Open(Task task, const std::string& model, int thre
     sources.made = pictures;
   }
   RESMEM_ASSIGN_OR_RETURN(Dataset dataset, Dataset::Open(sources, task));
+  if (use_ == DatasetUse::kAsk) return Input{std::move(dataset), std::move(pictures)};
   if (!dataset.has_logits()) {
     return Status(ErrorCode::kBadData,
                   "the input has no logits; give the base's outputs with --logits FILE");

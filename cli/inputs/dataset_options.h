@@ -16,9 +16,10 @@
 
 namespace resmem::cli {
 
-// Rows to be stored, to be tuned or judged on, to be predicted, or to be judged and shown: there
-// --images may also be the pictures of the arrays' rows.
-enum class DatasetUse { kStore, kTune, kJudge, kPredict, kShow };
+// Rows to be stored, to be tuned or judged on, to be predicted, to be judged and shown (there
+// --images may also be the pictures of the arrays' rows), or whose keys ask and nothing else
+// counts.
+enum class DatasetUse { kStore, kTune, kJudge, kPredict, kShow, kAsk };
 
 // What the options lead to.
 struct Input {

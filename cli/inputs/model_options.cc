@@ -112,7 +112,7 @@ Status ModelOptions::CheckFingerprint(const std::string& memory_path, const Fing
 
 Status ModelOptions::CheckRows(const std::string& memory_path, const ResidualMemory& memory,
                                const Dataset& dataset) const {
-  if (any_model_) return {};
+  if (any_model_ || !dataset.has_logits()) return {};
   constexpr int64_t kLookedAt = 256;
   Dataset::Block block;
   RESMEM_RETURN_IF_ERROR(dataset.Read(0, std::min(kLookedAt, dataset.rows()), &block));

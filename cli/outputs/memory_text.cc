@@ -64,7 +64,9 @@ std::string SearchText(const ResidualMemory& memory) {
   const std::optional<IndexInfo> info = memory.index_info();
   if (!info.has_value()) return "exact";
   return "index for recall " + ShortNumber(info->recall) + " (" + Fixed(info->measured_recall, 4) +
-         " measured), codes of " + std::to_string(info->code_bits) + " bits, " +
+         " measured on " +
+         (info->given_queries == 0 ? "its rows" : Counted(info->given_queries, "given row")) +
+         "), codes of " + std::to_string(info->code_bits) + " bits, " +
          Counted(info->lists, "list") + " in " + Counted(info->files, "file") + " of " +
          Bytes(info->bytes) +
          (info->unindexed_rows == 0

@@ -11,16 +11,19 @@
 
 namespace resmem {
 
-// Rows of the memory asked for their k neighbors without themselves, by the index and exactly.
+// Keys asked for their k neighbors, by the index and exactly.
 struct IndexCheck {
   int64_t queries = 0, k = 0;
-  double asked = 0;   // recall
-  double recall = 0;  // the share of rows found that are as near as the last true neighbor
+  double asked = 0;           // recall
+  double recall = 0;          // the share of rows found that are as near as the last true neighbor
+  double standard_error = 0;  // of the recall
   double index_seconds = 0, exact_seconds = 0;  // for all queries together, in one batch
 };
 
 struct Diagnosis {
-  std::optional<IndexCheck> index;  // none: search is exact
+  // On rows of the memory, each without itself, and on rows that were given.  None: search is
+  // exact, or no rows were given.
+  std::optional<IndexCheck> index, index_on_given;
   // Rows judged as the memory is used, and where it has an index once more with exact search.
   // None without rows that could be judged.
   std::optional<Evaluation> evaluation, exact_evaluation;
@@ -32,7 +35,7 @@ struct Diagnosis {
 };
 
 struct DiagnosisOptions {
-  int64_t sample = 500;      // rows of the memory that are asked or judged
+  int64_t sample = 500;  // rows of the memory that are asked or judged, given ones that are asked
   std::optional<Role> only;  // of the rows given; see EvaluationOptions
   int threads = 0;
   Progress* progress = nullptr;

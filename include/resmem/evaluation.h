@@ -157,6 +157,10 @@ RowSource ReadRows(const Rows& rows, int64_t block_rows = 0);
 // ResidualForm::kLogits, or the logits are gone: Read() then returns kUnsupported.
 RowSource ReadMemory(const ResidualMemory& memory, int64_t block_rows = 0);
 
+// The keys of `most` rows, or of all where there are no more, one after another: queries for
+// IndexMemory().  Chosen by the seed, however the rows are cut into blocks.
+Result<std::vector<float>> SampleKeys(const RowSource& rows, int64_t most, uint64_t seed);
+
 // One neighbor pass.  Holds one block at a time, so that the rows may be more than fit in memory.
 // Every number is the same for any thread count and any cut into blocks.
 // Errors: kBadData (rows that do not fit the memory, or lack labels), kNotFound (leave-one-out of

@@ -85,12 +85,14 @@ struct OpenOptions {
 // The inverted files that make search faster and its answers approximate: docs/approximate.md.
 struct IndexInfo {
   double recall = 0;           // asked for
-  double measured_recall = 0;  // on rows of the memory at its k, when the files were made
+  double measured_recall = 0;  // at the memory's k, when the files were made
   int code_bits = 8;           // or 4
   int64_t files = 0, lists = 0;
   int64_t rows = 0;            // in lists, deleted ones included
   int64_t unindexed_rows = 0;  // appended since; searched exactly until they are many
   int64_t bytes = 0;
+  // That the recall was measured on; 0: rows of the memory, each without itself.
+  int64_t given_queries = 0;
 };
 
 class StoredRows;
@@ -198,17 +200,25 @@ struct CompactOptions {
 Status CompactMemory(const std::string& path, const CompactOptions& options = {});
 
 struct IndexOptions {
+  static constexpr int64_t kFewestQueries = 100, kMostQueries = 2000;
+
   double recall = 0.95;  // above 0, below 1: the share of the true neighbors to be found
   // 8: a byte a value.  4: a quarter of that, for memories that are read from disk or by one query
   // at a time; more rows are measured for the same recall.
   int code_bits = 8;
+  // Keys of the kind that will be asked, and not of the memory's own rows: the recall is promised
+  // for such.  At least kFewestQueries; of more than kMostQueries, so many are taken.  None: for
+  // the memory's rows, each without itself.
+  MatrixView queries{};
   uint64_t seed = 0;
   int threads = 0;  // 0: as many as the machine has; the files do not depend on it
   Progress* progress = nullptr;
 };
-// Makes an index, or replaces the one there is.  How much of it a search reads is chosen by trying
-// on rows of the memory, and stored.  Errors: kInvalidArgument (recall, bits, no rows),
-// kUnsupported (keys more than 1e15 apart, more than 32,768 dimensions), kCancelled.
+// Makes an index, or replaces the one there is.  How much of it a search reads is chosen by trying,
+// and stored.  The queries taken are stored, too: rows that are appended, and a compacted memory,
+// are tried on them again.  Errors: kInvalidArgument (recall, bits, too few queries, no rows),
+// kBadData (queries of another dimension, or not finite), kUnsupported (keys more than 1e15 apart,
+// more than 32,768 dimensions), kCancelled.
 Status IndexMemory(const std::string& path, const IndexOptions& options);
 // Search is exact again.
 Status RemoveIndex(const std::string& path);

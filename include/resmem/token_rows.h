@@ -60,6 +60,11 @@ class TokenRows {
   int64_t documents_;
 };
 
+// The keys of `most` rows, or of all where there are no more, one after another: queries for
+// IndexMemory().  Of windows chosen by the seed, which hold about eight times as many.
+Result<std::vector<float>> SampleKeys(const TokenRows& rows, int64_t most, uint64_t seed,
+                                      Progress* progress = nullptr);
+
 // How many windows are read at once: their logits are the largest thing in memory.
 inline constexpr int64_t kWindowsAtOnce = 4;
 

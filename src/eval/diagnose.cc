@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "eval/key_sample.h"
 #include "eval/seconds_since.h"
 #include "resmem/diagnosis.h"
 #include "support/guard.h"
@@ -27,36 +28,35 @@ std::vector<int64_t> SampleRows(const ResidualMemory& memory, int64_t wanted) {
   return rows;
 }
 
-double Recall(const Neighbors& truth, const Neighbors& found) {
-  int64_t right = 0, all = 0;
+void SetRecall(const Neighbors& truth, const Neighbors& found, IndexCheck* check) {
+  double sum = 0, squares = 0;
   for (int64_t q = 0; q < truth.queries; ++q) {
     float last = -1;
-    for (int64_t i = 0; i < truth.k && truth.rows_of(q)[i] >= 0; ++i, ++all) {
-      last = truth.distances_of(q)[i];
-    }
-    right += std::count_if(found.distances_of(q).begin(), found.distances_of(q).end(),
-                           [&](float distance) { return distance <= last; });
+    int64_t all = 0;
+    for (; all < truth.k && truth.rows_of(q)[all] >= 0; ++all) last = truth.distances_of(q)[all];
+    const auto right = std::count_if(found.distances_of(q).begin(), found.distances_of(q).end(),
+                                     [&](float distance) { return distance <= last; });
+    const double recall = all == 0 ? 1 : static_cast<double>(right) / static_cast<double>(all);
+    sum += recall;
+    squares += recall * recall;
   }
-  return all == 0 ? 1 : static_cast<double>(right) / static_cast<double>(all);
+  const auto queries = static_cast<double>(truth.queries);
+  check->recall = sum / queries;
+  check->standard_error =
+      std::sqrt(std::max(0.0, squares / queries - check->recall * check->recall) / queries);
 }
 
-Result<IndexCheck> CheckIndex(const ResidualMemory& memory, const DiagnosisOptions& options) {
-  const int64_t dim = memory.description().dim;
-  const std::vector<int64_t> rows = SampleRows(memory, options.sample);
-  std::vector<float> keys(rows.size() * static_cast<size_t>(dim));
-  for (size_t i = 0; i < rows.size(); ++i) {
-    memory.DecodeKey(
-        rows[i], std::span(keys).subspan(i * static_cast<size_t>(dim), static_cast<size_t>(dim)));
-  }
+// exclude[q] is no neighbor of query q; empty: all rows are.
+Result<IndexCheck> CheckIndex(const ResidualMemory& memory, MatrixView queries,
+                              std::span<const int64_t> exclude, const DiagnosisOptions& options) {
   IndexCheck check;
-  check.queries = static_cast<int64_t>(rows.size());
+  check.queries = queries.rows;
   check.k = std::max<int64_t>(1, memory.description().parameters.k);
   check.asked = memory.index_info()->recall;
-  const MatrixView queries(keys.data(), check.queries, dim);
   SearchOptions search;
   search.k = check.k;
   search.threads = options.threads;
-  search.exclude = rows;
+  search.exclude = exclude;
   search.progress = options.progress;
   Neighbors found, truth;
   auto start = std::chrono::steady_clock::now();
@@ -65,8 +65,30 @@ Result<IndexCheck> CheckIndex(const ResidualMemory& memory, const DiagnosisOptio
   start = std::chrono::steady_clock::now();
   RESMEM_RETURN_IF_ERROR(memory.exact_index().Search(queries, search, &truth));
   check.exact_seconds = SecondsSince(start);
-  check.recall = Recall(truth, found);
+  SetRecall(truth, found, &check);
   return check;
+}
+
+Result<IndexCheck> CheckIndexOnItsRows(const ResidualMemory& memory,
+                                       const DiagnosisOptions& options) {
+  const auto dim = static_cast<size_t>(memory.description().dim);
+  const std::vector<int64_t> rows = SampleRows(memory, options.sample);
+  std::vector<float> keys(rows.size() * dim);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    memory.DecodeKey(rows[i], std::span(keys).subspan(i * dim, dim));
+  }
+  return CheckIndex(memory, MatrixView(keys.data(), std::ssize(rows), memory.description().dim),
+                    rows, options);
+}
+
+// The same rows; `sample` sees them as they are read.
+RowSource Watch(const RowSource& rows, KeySample* sample) {
+  return RowSource(rows.rows(), [rows, sample](const RowSource::Use& use) {
+    return rows.Read([&](int64_t begin, const Rows& block) {
+      sample->Add(block);
+      return use(begin, block);
+    });
+  });
 }
 
 // Every n-th block of the memory's rows, about `wanted` rows.
@@ -103,9 +125,17 @@ void AdviseOnIndex(const ResidualMemory& memory, Diagnosis* diagnosis) {
   const IndexCheck& check = *diagnosis->index;
   const IndexInfo info = *memory.index_info();
   std::vector<std::string>& advice = diagnosis->advice;
-  if (check.recall < check.asked - kRecallTolerance) {
+  if (info.given_queries == 0 && check.recall < check.asked - kRecallTolerance) {
     advice.push_back(Text("The index finds ", check.recall, " of the true neighbors where ",
                           check.asked, " was asked for: make it again (resmem index)."));
+  }
+  const std::optional<IndexCheck>& given = diagnosis->index_on_given;
+  if (given && given->recall + 2 * given->standard_error < given->asked) {
+    advice.push_back(Text("On the rows given the index finds ", given->recall,
+                          " of the true neighbors where ", given->asked,
+                          " was asked for, on rows of the memory ", check.recall,
+                          ": choose how much it reads on rows like these (resmem index --recall ",
+                          given->asked, " --data ...)."));
   }
   if (static_cast<double>(info.unindexed_rows) >
       kManyUnindexed * static_cast<double>(memory.capacity())) {
@@ -133,7 +163,7 @@ Result<Diagnosis> Diagnose(const ResidualMemory& memory, const ResidualMemory& e
   const MemoryDescription& description = memory.description();
   const bool indexed = memory.index_info().has_value() && memory.rows() > 0;
   if (indexed) {
-    RESMEM_ASSIGN_OR_RETURN(diagnosis.index, CheckIndex(memory, options));
+    RESMEM_ASSIGN_OR_RETURN(diagnosis.index, CheckIndexOnItsRows(memory, options));
   }
   EvaluationOptions evaluation;
   evaluation.baselines = false;
@@ -145,7 +175,13 @@ Result<Diagnosis> Diagnose(const ResidualMemory& memory, const ResidualMemory& e
       description.form == ResidualForm::kLogits || description.task == Task::kRegression;
   if (rows != nullptr || (keeps_logits && memory.rows() > 1)) {
     const RowSource judged = rows != nullptr ? *rows : SampleOfMemory(memory, options.sample);
-    RESMEM_ASSIGN_OR_RETURN(diagnosis.evaluation, Evaluate(Predictor(memory), judged, evaluation));
+    KeySample given(options.sample, options.only, /*seed=*/0);
+    RESMEM_ASSIGN_OR_RETURN(diagnosis.evaluation,
+                            Evaluate(Predictor(memory), Watch(judged, &given), evaluation));
+    if (indexed && given.keys().rows > 0 && rows != nullptr) {
+      RESMEM_ASSIGN_OR_RETURN(diagnosis.index_on_given,
+                              CheckIndex(memory, given.keys(), {}, options));
+    }
     if (indexed) {
       RESMEM_ASSIGN_OR_RETURN(diagnosis.exact_evaluation,
                               Evaluate(Predictor(exact), judged, evaluation));

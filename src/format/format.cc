@@ -18,6 +18,8 @@ const char* FileKindName(FileKind kind) {
       return "token set";
     case FileKind::kIndex:
       return "index";
+    case FileKind::kQueries:
+      return "queries";
   }
   return "unknown";
 }

@@ -20,6 +20,7 @@ enum class FileKind : uint32_t {
   kCheckpoint = 5,
   kTokenSet = 6,
   kIndex = 7,
+  kQueries = 8,
 };
 const char* FileKindName(FileKind kind);
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "search/nearest_list.h"
+#include "support/choose_rows.h"
 #include "support/parallel.h"
 #include "support/random.h"
 
@@ -23,37 +24,31 @@ class Trial {
  public:
   Trial(const ListSearch& search, int threads) : search_(search), threads_(threads) {}
 
-  // `queries` rows of the memory, and their k true neighbors.
-  Status Ask(const KnnIndex& exact, int64_t queries, int64_t k, uint64_t seed, Progress* progress) {
-    const KeyStore& keys = search_.keys();
-    const int64_t dim = keys.dim();
-    Random random(seed, 1);
-    const int64_t visible = keys.visible_rows();
-    const int64_t wanted = std::min({queries, std::max(kFewestQueries, visible / 8), visible});
-    while (static_cast<int64_t>(rows_.size()) < wanted) {
-      const auto row = static_cast<int64_t>(random.Below(static_cast<uint64_t>(keys.rows())));
-      if (!keys.hidden(row)) rows_.push_back(row);
+  // About `wanted` queries, and their k true neighbors.
+  Status Ask(const KnnIndex& exact, const EffortGoal& goal, int64_t wanted, int64_t k,
+             Progress* progress) {
+    if (goal.queries.rows > 0) {
+      TakeGiven(goal.queries, wanted, goal.seed);
+    } else {
+      TakeRows(wanted, goal.seed);
     }
-    std::sort(rows_.begin(), rows_.end());
-    queries_.resize(rows_.size() * static_cast<size_t>(dim));
-    std::vector<float> scratch(static_cast<size_t>(dim));
-    for (size_t q = 0; q < rows_.size(); ++q) {
-      const float* key = keys.Rows(rows_[q], 1, scratch.data());
-      std::copy_n(key, dim, queries_.data() + q * static_cast<size_t>(dim));
+    const int64_t dim = exact.dim();
+    const auto count = static_cast<int64_t>(queries_.size()) / dim;
+    for (int64_t q = 0; q < count; ++q) {
       questions_.push_back(
-          {queries_.data() + q * static_cast<size_t>(dim), rows_[q], static_cast<int64_t>(q)});
+          {queries_.data() + q * dim, rows_.empty() ? -1 : rows_[static_cast<size_t>(q)], q});
     }
-    const int64_t most = std::min(k, keys.visible_rows() - 1);
-    if (most < 1) return {};
+    const int64_t most = std::min(k, search_.keys().visible_rows() - (rows_.empty() ? 0 : 1));
+    if (most < 1 || count == 0) return {};
     SearchOptions options;
     options.k = most;
     options.threads = threads_;
     options.exclude = rows_;
     options.progress = progress;
-    return exact.Search(MatrixView(queries_.data(), static_cast<int64_t>(rows_.size()), dim),
-                        options, &truth_);
+    return exact.Search(MatrixView(queries_.data(), count, dim), options, &truth_);
   }
 
+  bool asks() const { return !questions_.empty(); }
   // Neighbors that a question can have at most.
   int64_t most() const { return truth_.k; }
 
@@ -91,6 +86,30 @@ class Trial {
   }
 
  private:
+  void TakeGiven(MatrixView given, int64_t wanted, uint64_t seed) {
+    for (const int64_t row : ChooseRows(given.rows, wanted, seed)) {
+      const float* query = given.row(row);
+      if (search_.InReach(query)) queries_.insert(queries_.end(), query, query + given.columns);
+    }
+  }
+
+  void TakeRows(int64_t most, uint64_t seed) {
+    const KeyStore& keys = search_.keys();
+    Random random(seed, 1);
+    const int64_t visible = keys.visible_rows();
+    const int64_t wanted = std::min({most, std::max(kFewestQueries, visible / 8), visible});
+    while (static_cast<int64_t>(rows_.size()) < wanted) {
+      const auto row = static_cast<int64_t>(random.Below(static_cast<uint64_t>(keys.rows())));
+      if (!keys.hidden(row)) rows_.push_back(row);
+    }
+    std::sort(rows_.begin(), rows_.end());
+    std::vector<float> scratch(static_cast<size_t>(keys.dim()));
+    for (const int64_t row : rows_) {
+      const float* key = keys.Rows(row, 1, scratch.data());
+      queries_.insert(queries_.end(), key, key + keys.dim());
+    }
+  }
+
   double Recall(size_t query, int64_t k, std::vector<MeasuredRow>* found) const {
     KeepNearest(k, found);
     const double last = truth_.distances_of(static_cast<int64_t>(query))[k - 1];
@@ -102,7 +121,7 @@ class Trial {
 
   const ListSearch& search_;
   const int threads_;
-  std::vector<int64_t> rows_;
+  std::vector<int64_t> rows_;  // that ask; empty where the queries were given
   std::vector<float> queries_;
   std::vector<Question> questions_;
   Neighbors truth_;
@@ -196,8 +215,8 @@ Result<std::vector<MeasuredEffort>> ChooseEffort(const ListSearch& search, const
   std::set<int64_t> served(std::begin(kEffortLadder), std::end(kEffortLadder));
   if (goal.k >= 1 && goal.k <= kMostNeighbors) served.insert(goal.k);
   Trial few(search, threads), many(search, threads);
-  RESMEM_RETURN_IF_ERROR(few.Ask(exact, kQueriesOfFew, kFewNeighbors, goal.seed, progress));
-  RESMEM_RETURN_IF_ERROR(many.Ask(exact, kQueriesOfMany, kMostNeighbors, goal.seed, progress));
+  RESMEM_RETURN_IF_ERROR(few.Ask(exact, goal, kQueriesOfFew, kFewNeighbors, progress));
+  RESMEM_RETURN_IF_ERROR(many.Ask(exact, goal, kQueriesOfMany, kMostNeighbors, progress));
   Chooser chooser(search.file(), goal.recall);
   std::vector<MeasuredEffort> chosen;
   const auto report = [&] {
@@ -211,6 +230,11 @@ Result<std::vector<MeasuredEffort>> ChooseEffort(const ListSearch& search, const
       return Status(ErrorCode::kCancelled, "indexing was stopped");
     }
     const Trial& trial = k <= kFewNeighbors ? few : many;
+    if (!trial.asks()) {
+      const int64_t depth = MostDepth(k, search.file().code_bits());
+      chosen.push_back({{k, search.file().lists(), depth}, 1.0, true});
+      continue;
+    }
     if (trial.most() < 1) {
       chosen.push_back({{k, 1, k}, 1.0, false});
       continue;

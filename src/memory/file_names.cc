@@ -36,7 +36,7 @@ std::optional<int64_t> GenerationOf(std::string_view prefix, std::string_view na
 }
 
 std::optional<int64_t> GenerationOf(std::string_view name) {
-  for (const char* prefix : {kSegmentPrefix, kDeletionsPrefix, kIndexPrefix}) {
+  for (const char* prefix : {kSegmentPrefix, kDeletionsPrefix, kIndexPrefix, kQueriesPrefix}) {
     if (const auto generation = GenerationOf(prefix, name)) return generation;
   }
   return std::nullopt;

@@ -14,6 +14,7 @@ inline constexpr char kLockName[] = "LOCK";
 inline constexpr char kSegmentPrefix[] = "segment-";
 inline constexpr char kDeletionsPrefix[] = "deletions-";
 inline constexpr char kIndexPrefix[] = "index-";
+inline constexpr char kQueriesPrefix[] = "queries-";
 
 // Of 15 digits, the most that a name may have.
 inline constexpr int64_t kLargestGeneration = 999'999'999'999'999;
@@ -24,7 +25,7 @@ std::string NumberedName(std::string_view prefix, int64_t generation);
 // The generation in such a name; nothing where it has another form.
 std::optional<int64_t> GenerationOf(std::string_view prefix, std::string_view name);
 
-// The generation of a segment, deletions or an index; nothing for other names.
+// The generation of a segment, deletions, an index or its queries; nothing for other names.
 std::optional<int64_t> GenerationOf(std::string_view name);
 
 // Whether the name is one that a writer of ours gives: a manifest, one with a generation, the

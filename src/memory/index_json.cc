@@ -100,6 +100,7 @@ Json IndexToJson(const IndexRecord& index) {
   return {{"recall", index.recall},
           {"seed", index.seed},
           {"code_bits", index.code_bits},
+          {"queries", index.queries ? RecordToJson(*index.queries) : Json(nullptr)},
           {"parts", std::move(parts)}};
 }
 
@@ -112,6 +113,12 @@ Result<IndexRecord> IndexFromJson(const Json& object, const Manifest& manifest) 
   RESMEM_ASSIGN_OR_RETURN(index.recall, ShareFromJson(object, "recall", "the index"));
   RESMEM_ASSIGN_OR_RETURN(index.code_bits, CodeBitsFromJson(object));
   if (!parts->is_array()) return CorruptManifest("the index: parts is not a list");
+  const auto queries = object.find("queries");  // indexes had none at first
+  if (queries != object.end() && !queries->is_null()) {
+    RESMEM_ASSIGN_OR_RETURN(
+        index.queries,
+        RecordFromJson(*queries, kQueriesPrefix, manifest.generation, "queries of the index"));
+  }
   std::set<std::string> files;
   auto segment = manifest.segments.begin();
   for (const Json& entry : *parts) {

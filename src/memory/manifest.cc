@@ -34,7 +34,8 @@ int64_t Manifest::stored_rows() const {
 bool Manifest::names(const std::string& file) const {
   const auto is_part = [&](const IndexPart& part) { return part.file.file == file; };
   return file == kManifestName || (deletions && deletions->file == file) ||
-         (index && std::any_of(index->parts.begin(), index->parts.end(), is_part)) ||
+         (index && ((index->queries && index->queries->file == file) ||
+                    std::any_of(index->parts.begin(), index->parts.end(), is_part))) ||
          std::any_of(segments.begin(), segments.end(),
                      [&](const FileRecord& segment) { return segment.file == file; });
 }

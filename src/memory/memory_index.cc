@@ -80,6 +80,10 @@ Result<MemoryIndex> MemoryIndex::Open(FileSystem& files, const std::string& fold
   opened.info_.recall = manifest.index->recall;
   opened.info_.code_bits = manifest.index->code_bits;
   opened.info_.measured_recall = 1;
+  if (const std::optional<FileRecord>& queries = manifest.index->queries) {
+    RESMEM_ASSIGN_OR_RETURN(opened.queries_, QueryFile::Open(files, folder, dim, *queries));
+    opened.info_.given_queries = queries->rows;
+  }
   std::vector<IndexedPart> parts;
   size_t first = 0;
   for (const IndexPart& record : manifest.index->parts) {
@@ -112,7 +116,7 @@ Result<MemoryIndex> MemoryIndex::Open(FileSystem& files, const std::string& fold
 
 Status MemoryIndex::Verify(Progress* progress) const {
   for (const InvertedFile* file : files_) RESMEM_RETURN_IF_ERROR(file->Verify(progress));
-  return {};
+  return queries_ ? queries_->Verify() : Status();
 }
 
 Status AddIndexPart(FolderChange* change, const StoredRows& rows, size_t first_segment, int threads,
@@ -136,7 +140,14 @@ Status AddIndexPart(FolderChange* change, const StoredRows& rows, size_t first_s
                           OpenPart(change->files(), change->folder(), dim, part.file));
   const ListSearch search(std::move(file), store, keys.hidden);
   RESMEM_ASSIGN_OR_RETURN(const std::unique_ptr<KnnIndex> exact, keys.Exact(dim));
-  const EffortGoal goal{index.recall, manifest->description.parameters.k, index.seed};
+  EffortGoal goal{index.recall, manifest->description.parameters.k, index.seed};
+  std::optional<QueryFile> queries;
+  if (index.queries) {
+    RESMEM_ASSIGN_OR_RETURN(
+        queries, QueryFile::Open(change->files(), change->folder(), dim, *index.queries));
+    RESMEM_RETURN_IF_ERROR(queries->Verify());
+    goal.queries = queries->queries();
+  }
   RESMEM_ASSIGN_OR_RETURN(part.efforts, ChooseEffort(search, *exact, goal, threads, progress));
   index.parts.push_back(std::move(part));
   return {};
@@ -176,10 +187,18 @@ Status IndexMemory(FileSystem& files, const std::string& path, const IndexOption
   if (rows.living() == 0) {
     return {ErrorCode::kInvalidArgument, Text(path, ": holds no rows; there is nothing to index")};
   }
+  const int64_t dim = rows.manifest().description.dim;
+  const bool given = options.queries.columns > 0;
+  if (given) RESMEM_RETURN_IF_ERROR(CheckQueries(options.queries, path, dim));
   // Codes of broken keys would get sound checksums.
   RESMEM_RETURN_IF_ERROR(rows.Verify(options.progress));
   Manifest manifest = change->current();
-  manifest.index = IndexRecord{options.recall, options.seed, options.code_bits, {}};
+  manifest.index = IndexRecord{options.recall, options.seed, options.code_bits, std::nullopt, {}};
+  if (given) {
+    RESMEM_ASSIGN_OR_RETURN(manifest.index->queries,
+                            WriteQueries(files, change->folder(), change->NewName(kQueriesPrefix),
+                                         options.queries, options.seed));
+  }
   RESMEM_RETURN_IF_ERROR(
       AddIndexPart(change.get(), rows, 0, options.threads, options.progress, &manifest));
   return change->Publish(std::move(manifest));

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "ivf/ivf_index.h"
 #include "memory/folder_change.h"
 #include "memory/manifest.h"
+#include "memory/query_file.h"
 #include "memory/stored_rows.h"
 #include "resmem/residual_memory.h"
 
@@ -29,6 +31,7 @@ class MemoryIndex {
  private:
   std::unique_ptr<KnnIndex> index_;
   std::vector<const InvertedFile*> files_;  // of the index
+  std::optional<QueryFile> queries_;
   IndexInfo info_;
 };
 

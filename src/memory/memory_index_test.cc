@@ -55,13 +55,16 @@ void Index(const std::string& path, double recall, int code_bits = 8) {
   ASSERT_TRUE(status.ok()) << status.message();
 }
 
-// The only file of the index.
-std::string IndexFile(const std::string& path) {
+// The only file whose name starts so; empty: there is none.
+std::string FileOf(const std::string& path, const std::string& prefix) {
   std::string found;
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
-    if (entry.path().filename().string().starts_with("index-")) found = entry.path();
+    if (entry.path().filename().string().starts_with(prefix)) found = entry.path();
   }
   return found;
+}
+std::string IndexFile(const std::string& path) {
+  return FileOf(path, "index-");
 }
 
 // Answers as ids, so that memories with other row numbers can be compared.
@@ -287,6 +290,150 @@ TEST(MemoryIndex, CodesOfOtherBitsAreRefused) {
   for (const int bits : {0, 1, 2, 5, 16, -4}) {
     EXPECT_EQ(IndexMemory(path, {.code_bits = bits}).code(), ErrorCode::kInvalidArgument);
   }
+}
+
+// Half-way between two keys of different clusters, where no row is: neighbors lie in many lists.
+std::vector<float> BetweenClusters(const RowData& data, int64_t count, uint64_t seed) {
+  Random random(seed);
+  std::vector<float> queries;
+  const auto rows = static_cast<uint64_t>(data.ids.size());
+  for (int64_t q = 0; q < count; ++q) {
+    const uint64_t a = random.Below(rows), b = random.Below(rows);
+    for (int64_t i = 0; i < kDim; ++i) {
+      queries.push_back((data.keys[a * kDim + i] + data.keys[b * kDim + i]) / 2);
+    }
+  }
+  return queries;
+}
+
+TEST(MemoryIndex, QueriesUnlikeTheRowsFindTheAskedRecallOnlyWhereItWasChosenOnTheirLike) {
+  const TemporaryFolder folder(fixtures::FastParent());
+  const std::string path = folder / "m";
+  const RowData data = Rows12(6000, 0, 8);
+  Write(path, Described(), data.view(Described()));
+  const std::vector<float> held_out = BetweenClusters(data, 600, 1);
+  const std::vector<float> others = BetweenClusters(data, 600, 2);
+  const MatrixView asked(others.data(), 600, kDim);
+  Index(path, 0.9);
+  EXPECT_EQ(Open(path).index_info()->given_queries, 0);
+  EXPECT_GE(Open(path).index_info()->measured_recall, 0.9);
+  EXPECT_LT(Recall(Open(path), asked, 20), 0.85);
+
+  ASSERT_TRUE(IndexMemory(path, {.recall = 0.9, .queries = {held_out.data(), 600, kDim}}).ok());
+  const ResidualMemory memory = Open(path);
+  EXPECT_EQ(memory.index_info()->given_queries, 600);
+  EXPECT_GE(memory.index_info()->measured_recall, 0.9);
+  EXPECT_LT(memory.index_info()->measured_recall, 1);
+  EXPECT_TRUE(memory.Verify().ok());
+  for (const int64_t k : {10, 20, 100}) EXPECT_GE(Recall(memory, asked, k), 0.89) << "k = " << k;
+}
+
+TEST(MemoryIndex, AppendedAndCompactedRowsAreTriedOnTheSameQueriesAgain) {
+  const TemporaryFolder folder(fixtures::FastParent());
+  const std::string path = folder / "m";
+  const RowData data = Rows12(18000, 0, 9);
+  const std::vector<float> held_out = BetweenClusters(data, 400, 3);
+  const std::vector<float> others = BetweenClusters(data, 200, 4);
+  const MatrixView asked(others.data(), 200, kDim);
+  Write(path, Described(), data.Part(0, 1500).view(Described()));
+  ASSERT_TRUE(IndexMemory(path, {.recall = 0.9, .queries = {held_out.data(), 400, kDim}}).ok());
+  AppendRows(path, data.Part(1500, 16500).view(Described()));
+  EXPECT_EQ(Open(path).index_info()->rows, 18000);
+  EXPECT_EQ(Open(path).index_info()->given_queries, 400);
+  EXPECT_GE(Recall(Open(path), asked, 20), 0.88);
+  ASSERT_TRUE(DeleteRows(path, std::vector<uint64_t>{7}).ok());
+  ASSERT_TRUE(CompactMemory(path).ok());
+  EXPECT_EQ(Open(path).index_info()->given_queries, 400);
+  EXPECT_GE(Recall(Open(path), asked, 20), 0.88);
+  // Without them the same rows promise less.
+  Index(path, 0.9);
+  EXPECT_EQ(Open(path).index_info()->given_queries, 0);
+  EXPECT_LT(Recall(Open(path), asked, 20), 0.87);
+  EXPECT_EQ(FileOf(path, "queries-"), "");
+}
+
+TEST(MemoryIndex, TheSameQueriesAndSeedGiveTheSameEffortOnAnyNumberOfThreads) {
+  const TemporaryFolder folder(fixtures::FastParent());
+  const RowData data = Rows12(1500, 0, 10);
+  // More than are taken.
+  const std::vector<float> held_out = BetweenClusters(data, 2500, 5);
+  std::vector<double> recalls;
+  std::vector<std::string> queries;
+  std::vector<std::vector<std::pair<uint64_t, float>>> answers;
+  for (const int threads : {1, 3}) {
+    const std::string path = folder / ("m" + std::to_string(threads));
+    Write(path, Described(), data.view(Described()));
+    ASSERT_TRUE(IndexMemory(path, {.recall = 0.8,
+                                   .queries = {held_out.data(), 2500, kDim},
+                                   .seed = 7,
+                                   .threads = threads})
+                    .ok());
+    EXPECT_EQ(Open(path).index_info()->given_queries, 2000);
+    recalls.push_back(Open(path).index_info()->measured_recall);
+    queries.push_back(ReadBytes(FileOf(path, "queries-")));
+    answers.push_back(Answers(Open(path), MatrixView(held_out.data(), 300, kDim), 20));
+  }
+  EXPECT_EQ(recalls[0], recalls[1]);
+  EXPECT_EQ(queries[0], queries[1]);
+  EXPECT_EQ(answers[0], answers[1]);
+}
+
+TEST(MemoryIndex, QueriesThatPromiseNothingAreRefusedAndNothingChanges) {
+  const TemporaryFolder folder(fixtures::FastParent());
+  const std::string path = folder / "m";
+  const RowData data = Rows12(500, 0, 11);
+  Write(path, Described(), data.view(Described()));
+  const auto refused = [&](MatrixView queries) {
+    const Status status = IndexMemory(path, {.recall = 0.9, .queries = queries});
+    EXPECT_FALSE(Open(path).index_info().has_value());
+    return std::pair(status.code(), status.message());
+  };
+  EXPECT_EQ(refused({data.keys.data(), 99, kDim}),
+            std::pair(ErrorCode::kInvalidArgument,
+                      std::string("99 queries are too few to promise a recall by; give 100 or more "
+                                  "(up to 2000 are used), or none to measure it on rows of the "
+                                  "memory")));
+  EXPECT_EQ(refused({data.keys.data(), 0, kDim}).first, ErrorCode::kInvalidArgument);
+  EXPECT_EQ(refused({data.keys.data(), 200, kDim - 1}),
+            std::pair(ErrorCode::kBadData,
+                      path + ": queries have 5 values a row, the keys 6; use the embedding layer "
+                             "that the keys came from"));
+  std::vector<float> broken(data.keys.begin(), data.keys.begin() + 200 * kDim);
+  broken[17 * kDim + 3] = NAN;
+  EXPECT_EQ(refused({broken.data(), 200, kDim}),
+            std::pair(ErrorCode::kBadData,
+                      path + ": query 17, column 3 is nan; every value must be finite"));
+  EXPECT_EQ(FileOf(path, "queries-"), "");
+}
+
+TEST(MemoryIndex, QueriesFarFromAllKeysMakeSearchExact) {
+  const TemporaryFolder folder(fixtures::FastParent());
+  const std::string path = folder / "m";
+  const RowData data = Rows12(500, 0, 12);
+  Write(path, Described(), data.view(Described()));
+  const std::vector<float> far(100 * kDim, 1e30f);
+  ASSERT_TRUE(IndexMemory(path, {.recall = 0.5, .queries = {far.data(), 100, kDim}}).ok());
+  EXPECT_EQ(Recall(Open(path), MatrixView(data.keys.data(), 100, kDim), 20), 1);
+}
+
+TEST(MemoryIndex, AlteredOrMissingQueriesAreRefused) {
+  const TemporaryFolder folder(fixtures::FastParent());
+  const std::string path = folder / "m";
+  const RowData data = Rows12(500, 0, 13);
+  Write(path, Described(), data.view(Described()));
+  const MatrixView queries(data.keys.data(), 200, kDim);
+  ASSERT_TRUE(IndexMemory(path, {.recall = 0.9, .queries = queries}).ok());
+  const std::string file = FileOf(path, "queries-"), sound = ReadBytes(file);
+  std::string altered = sound;
+  altered[sound.size() / 2] = static_cast<char>(altered[sound.size() / 2] ^ 8);
+  for (const std::string& bytes : {altered, sound.substr(0, sound.size() - 1), std::string()}) {
+    WriteBytes(file, bytes);
+    EXPECT_EQ(ResidualMemory::Open(path).status().code(), ErrorCode::kCorrupt);
+  }
+  std::filesystem::remove(file);
+  EXPECT_EQ(ResidualMemory::Open(path).status().code(), ErrorCode::kCorrupt);
+  ASSERT_TRUE(IndexMemory(path, {.recall = 0.9, .queries = queries}).ok());
+  EXPECT_TRUE(ResidualMemory::Open(path).ok());
 }
 
 TEST(MemoryIndex, ARecallThatIsNoShareIsRefused) {

@@ -60,6 +60,7 @@ Status ResidualMemory::Impl::Load(const OpenOptions& options) {
       exact, MakeExactIndex(manifest.description.dim, std::move(blocks), rows.deleted()));
   if (!manifest.index || manifest.index->parts.empty()) return {};
   for (const IndexPart& part : manifest.index->parts) bytes_on_disk += part.file.bytes;
+  if (manifest.index->queries) bytes_on_disk += manifest.index->queries->bytes;
   if (options.exact) return {};
   RESMEM_ASSIGN_OR_RETURN(approximate, MemoryIndex::Open(FileSystem::Posix(), path, rows, *exact));
   return {};

@@ -8,6 +8,7 @@ Json ToJson(const IndexCheck& check) {
           {"k", check.k},
           {"asked", Number(check.asked)},
           {"recall", Number(check.recall)},
+          {"standard_error", Number(check.standard_error)},
           {"index_seconds", Number(check.index_seconds)},
           {"exact_seconds", Number(check.exact_seconds)}};
 }
@@ -32,6 +33,7 @@ void AddJudgement(const Diagnosis& diagnosis, Json* document) {
 std::string DiagnosisJson(const Diagnosis& diagnosis, const RunInfo& run) {
   Json document = StartDocument("diagnosis", run);
   if (diagnosis.index) document["index"] = ToJson(*diagnosis.index);
+  if (diagnosis.index_on_given) document["index_on_given"] = ToJson(*diagnosis.index_on_given);
   if (diagnosis.evaluation) AddJudgement(diagnosis, &document);
   document["worse"] = diagnosis.worse;
   document["advice"] = diagnosis.advice;

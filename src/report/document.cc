@@ -56,6 +56,7 @@ Json ToJson(const IndexInfo& index) {
   return {{"recall", Number(index.recall)},
           {"measured_recall", Number(index.measured_recall)},
           {"code_bits", index.code_bits},
+          {"given_queries", index.given_queries},
           {"files", index.files},
           {"lists", index.lists},
           {"rows", index.rows},

@@ -27,7 +27,7 @@ RunInfo Run() {
   run.inputs = {{"test.npz", 6'912'345, "0123456789abcdef0123456789abcdef"},
                 {"labels & <i>names</i>.csv", 117, "fedcba9876543210fedcba9876543210"}};
   MemoryInfo memory;
-  memory.index = {0.95, 0.9612, 1, 894, 50000, 60, 4'636'352};
+  memory.index = {0.95, 0.9612, 8, 1, 894, 50000, 60, 4'636'352, 2000};
   memory.path = "my memory";
   memory.rows = 50000;
   memory.dim = 64;
@@ -98,7 +98,8 @@ std::vector<GroupResult> MakeGroups(const std::vector<std::string>& names, int64
 
 Diagnosis Diagnosed(const Evaluation& evaluation) {
   Diagnosis diagnosis;
-  diagnosis.index = {500, 53, 0.95, 0.9583, 0.01, 0.2};
+  diagnosis.index = {500, 53, 0.95, 0.9583, 0.003, 0.01, 0.2};
+  diagnosis.index_on_given = {500, 53, 0.95, 0.9392, 0.004, 0.01, 0.2};
   diagnosis.evaluation = evaluation;
   diagnosis.exact_evaluation = evaluation;
   diagnosis.lost = 0.0004;

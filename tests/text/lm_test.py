@@ -215,6 +215,25 @@ class LanguageModelTest(unittest.TestCase):
         self.assertGreaterEqual(judged["methods"][-1]["accuracy"]["correct"],
                                 before["methods"][-1]["accuracy"]["correct"] - 3)
 
+    def test_an_index_is_measured_on_held_out_tokens(self):
+        self.run_resmem(*self.memorize, "-o", "indexed.resmem")
+        shape = ["--tokens", "test.tokens", "--model", "lm.onnx", "--window", str(WINDOW), "--stride", str(STRIDE)]
+        done = json.loads(self.run_resmem("lm", "index", "indexed.resmem", "--recall", "0.9", *shape, "--json").stdout)
+        queries = rows(self.folder / "test.tokens")[0]
+        self.assertEqual(done["memory"]["index"]["given_queries"], len(queries))
+        # They are keys of that text: float32, somewhere in their file.
+        stored = next((self.folder / "indexed.resmem").glob("queries-*.resmem")).read_bytes()
+        values = np.frombuffer(stored[:len(stored) // 4 * 4], "<f4")
+        for query in (queries[0], queries[-1]):
+            self.assertTrue(any(np.abs(values[i:i + DIM] - query).max() < 1e-5 for i in range(len(values) - DIM)))
+        again = self.run_resmem("lm", "eval", "indexed.resmem", *shape, "--exact", "--json").stdout
+        approximate = self.run_resmem("lm", "eval", "indexed.resmem", *shape, "--json").stdout
+        self.assertAlmostEqual(*(json.loads(text)["methods"][-1]["accuracy"]["value"] for text in (again, approximate)),
+                               delta=0.02)
+        few = self.run_resmem("lm", "index", "indexed.resmem", *shape, "--documents", "1", check=False)
+        self.assertEqual(few.returncode, 2, few.stderr)
+        self.assertIn("queries are too few to promise a recall by", few.stderr)
+
     def test_examples_follow_the_rule(self):
         self.run_resmem(*self.memorize, "--key-type", "float32", "-o", "shown.resmem")
         done = self.run_resmem("lm", "examples", "shown.resmem", "--tokens", "test.tokens", "--tokenizer", "t.model",
