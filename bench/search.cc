@@ -21,11 +21,12 @@ constexpr char kUsage[] =
     "usage: bench_search [--approximate] [--markdown FILE] [--small | --large]\n"
     "                    [--no-peers | --peers WORD] [--turns N]\n"
     "                    [--only WORDS] [--arrays NAME KEYS.npy QUERIES.npy]...\n"
-    "                    [--memory NAME MEMORY ROWS]... [--indexed NAME MEMORY]...\n"
+    "                    [--memory NAME MEMORY ROWS]... [--indexed NAME MEMORY,MEMORY...]...\n"
     "--small: 50,000 x 64 only; --large: 1,000,000 x 128 too; --only: data whose name has them\n"
     "--peers: whose program's name has it; --turns, of exact search: of each the better of N (2)\n"
     "--memory: the first ROWS keys of a memory; --indexed, with --approximate: one that has an\n"
-    "index, as it is\n";
+    "index, as it is, and the same rows with other indexes; RESMEM_FAISS_FOLDER: beside faiss\n"
+    "(bench/peers/faiss_memory_peer.cc)\n";
 
 struct Arrays {
   std::string name, keys, queries;
@@ -134,6 +135,13 @@ int Run(const Flags& flags) {
   return Publish(page.str(), flags.markdown) && right ? 0 : 5;
 }
 
+std::vector<std::string> SplitPaths(const std::string& paths) {
+  std::vector<std::string> split;
+  std::istringstream parts(paths);
+  for (std::string path; std::getline(parts, path, ',');) split.push_back(path);
+  return split;
+}
+
 int RunApproximate(const Flags& flags) {
   std::vector<ApproximateTimes> all;
   const auto keep = [&](const std::string& name, Result<ApproximateTimes> times) {
@@ -148,7 +156,9 @@ int RunApproximate(const Flags& flags) {
     return keep(data.name, TimeApproximate(data, flags.peers));
   });
   for (const KeysOfMemory& memory : flags.indexed) {
-    right = keep(memory.name, TimeIndexedMemory(memory.name, memory.path)) && right;
+    right =
+        keep(memory.name, TimeIndexedMemory(memory.name, SplitPaths(memory.path), flags.peers)) &&
+        right;
   }
   std::ostringstream page;
   page << "# Approximate search, measured\n\nMade by `bench_search --approximate`. "

@@ -108,38 +108,56 @@ Result<ApproximateTimes> TimeApproximate(const SearchData& data, const PeerChoic
   return times;
 }
 
-Result<ApproximateTimes> TimeIndexedMemory(const std::string& name, const std::string& path) {
+Result<ApproximateTimes> TimeIndexedMemory(const std::string& name,
+                                           const std::vector<std::string>& paths,
+                                           const PeerChoice& peers) {
   constexpr int64_t kQueries = 1000;
-  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
-                          ResidualMemory::Open(path, {.verify_blocks = false}));
-  if (!memory.index_info() || memory.rows() < memory.capacity() || memory.rows() < kQueries) {
-    return Status(ErrorCode::kInvalidArgument, "a memory with an index, without deleted rows");
-  }
-  const int64_t dim = memory.description().dim;
   ApproximateTimes times;
-  times.data = Text(name, " ", memory.rows(), " x ", dim);
   std::vector<int64_t> rows;
-  std::vector<float> keys(static_cast<size_t>(kQueries * dim));
-  for (int64_t q = 0; q < kQueries; ++q) {
-    rows.push_back(q * (memory.rows() / kQueries));
-    memory.DecodeKey(rows.back(), std::span(keys).subspan(static_cast<size_t>(q * dim),
-                                                          static_cast<size_t>(dim)));
-  }
-  const MatrixView queries(keys.data(), kQueries, dim);
+  std::vector<float> keys;
   SearchOptions options;
   options.k = kNeighbors;
-  options.exclude = rows;
   Neighbors truth;
-  RESMEM_RETURN_IF_ERROR(memory.exact_index().Search(queries, options, &truth));
-  PeerTime time;
-  const double bytes = static_cast<double>(memory.index_info()->bytes);
-  time.name = "resmem";
-  time.setting = Text(Number(bytes / static_cast<double>(memory.rows()), "%.0f"),
-                      " bytes a key beside the keys");
-  RESMEM_RETURN_IF_ERROR(TimeOurs(memory.index(), truth, queries, rows, time, &times.ours));
-  time.name = "resmem, exact";
-  time.setting = "-";
-  RESMEM_RETURN_IF_ERROR(TimeOurs(memory.exact_index(), truth, queries, rows, time, &times.ours));
+  for (const std::string& path : paths) {
+    RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
+                            ResidualMemory::Open(path, {.verify_blocks = false}));
+    if (!memory.index_info() || memory.rows() < memory.capacity() || memory.rows() < kQueries) {
+      return Status(ErrorCode::kInvalidArgument, "a memory with an index, without deleted rows");
+    }
+    const int64_t dim = memory.description().dim;
+    const bool first = path == paths.front();
+    if (first) {
+      times.data = Text(name, " ", memory.rows(), " x ", dim);
+      keys.resize(static_cast<size_t>(kQueries * dim));
+      for (int64_t q = 0; q < kQueries; ++q) {
+        rows.push_back(q * (memory.rows() / kQueries));
+        memory.DecodeKey(rows.back(), std::span(keys).subspan(static_cast<size_t>(q * dim),
+                                                              static_cast<size_t>(dim)));
+      }
+      options.exclude = rows;
+    }
+    const MatrixView queries(keys.data(), kQueries, dim);
+    PeerTime time;
+    if (first) {
+      RESMEM_RETURN_IF_ERROR(memory.exact_index().Search(queries, options, &truth));
+      time.name = "resmem, exact";
+      time.setting = "-";
+      time.goal = 1;
+      RESMEM_RETURN_IF_ERROR(
+          TimeOurs(memory.exact_index(), truth, queries, rows, time, &times.ours));
+    }
+    const double bytes = static_cast<double>(memory.index_info()->bytes);
+    time.name = "resmem";
+    time.goal = memory.index_info()->recall;
+    time.setting =
+        Text("asked ", time.goal, ", ", Number(bytes / static_cast<double>(memory.rows()), "%.0f"),
+             " bytes a key beside the keys");
+    RESMEM_RETURN_IF_ERROR(TimeOurs(memory.index(), truth, queries, rows, time, &times.ours));
+  }
+  if (peers.any) {
+    const auto dim = static_cast<int64_t>(keys.size()) / kQueries;
+    times.peers = TimeMemoryPeer(MatrixView(keys.data(), kQueries, dim), rows, truth.rows);
+  }
   return times;
 }
 

@@ -23,8 +23,10 @@ struct ApproximateTimes {
 Result<ApproximateTimes> TimeApproximate(const SearchData& data, const PeerChoice& peers);
 
 // A memory that has an index, as it lies on the disk: its index and exact search, asked with 1,000
-// of its own rows, each without itself.  No peers.
-Result<ApproximateTimes> TimeIndexedMemory(const std::string& name, const std::string& path);
+// of its own rows, each without itself.  More memories: the same rows with other indexes.
+Result<ApproximateTimes> TimeIndexedMemory(const std::string& name,
+                                           const std::vector<std::string>& paths,
+                                           const PeerChoice& peers);
 
 void WriteApproximateTable(const std::vector<ApproximateTimes>& all, std::ostream& out);
 

@@ -22,6 +22,11 @@ std::string OutputOf(const std::string& command) {
   return pclose(pipe) == 0 ? output : "";
 }
 
+std::filesystem::path ProgramFolder() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+}
+
 // The programs beside this one, as CMake built them.
 std::vector<std::string> PeerCommands(bool approximate) {
   std::vector<std::string> commands;
@@ -29,7 +34,7 @@ std::vector<std::string> PeerCommands(bool approximate) {
     commands.push_back("/usr/bin/python3 '" RESMEM_SOURCE_FOLDER "/bench/peers/python_peer.py'");
   }
   std::error_code error;
-  const auto folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  const auto folder = ProgramFolder();
   const auto built = [&](const char* name) {
     return std::filesystem::exists(folder / name, error);
   };
@@ -94,6 +99,23 @@ std::vector<PeerTime> TimePeers(const SearchData& data, std::span<const int64_t>
   }
   std::error_code ignored;
   std::filesystem::remove_all(folder, ignored);
+  return times;
+}
+
+std::vector<PeerTime> TimeMemoryPeer(MatrixView queries, std::span<const int64_t> rows,
+                                     std::span<const int64_t> truth) {
+  std::vector<PeerTime> times;
+  const char* named = std::getenv("RESMEM_FAISS_FOLDER");
+  if (named == nullptr) return times;
+  const std::string folder = named;
+  if (!WriteNpy(folder + "/queries.npy", queries).ok() ||
+      !WriteNpy(folder + "/rows.npy", rows).ok() || !WriteNpy(folder + "/truth.npy", truth).ok()) {
+    std::cerr << folder << ": cannot write there\n";
+    return times;
+  }
+  const std::string command = "'" + (ProgramFolder() / "peer_faiss_memory").string() + "'";
+  RunPeer(command, folder, 2, /*approximate=*/true, &times);
+  for (const int threads : {1, 2}) RunPeer(command, folder, threads, /*approximate=*/false, &times);
   return times;
 }
 

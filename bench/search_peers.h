@@ -36,6 +36,11 @@ struct PeerChoice {
 std::vector<PeerTime> TimePeers(const SearchData& data, std::span<const int64_t> truth,
                                 std::span<const int64_t> held_out_truth, const PeerChoice& choice);
 
+// faiss on all keys of a memory, where RESMEM_FAISS_FOLDER names a folder that `peer_faiss_memory
+// FOLDER 2 build` filled; else nothing.  Query q is row rows[q] of the memory.
+std::vector<PeerTime> TimeMemoryPeer(MatrixView queries, std::span<const int64_t> rows,
+                                     std::span<const int64_t> truth);
+
 }  // namespace resmem::bench
 
 #endif  // RESMEM_BENCH_SEARCH_PEERS_H_
