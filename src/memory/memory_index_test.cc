@@ -67,6 +67,19 @@ std::string IndexFile(const std::string& path) {
   return FileOf(path, "index-");
 }
 
+// Altered, shortened, emptied or taken away.
+void ExpectDamageIsRefused(const std::string& path, const std::string& file) {
+  const std::string sound = ReadBytes(file);
+  std::string altered = sound;
+  altered[sound.size() / 2] = static_cast<char>(altered[sound.size() / 2] ^ 8);
+  for (const std::string& bytes : {altered, sound.substr(0, sound.size() - 1), std::string()}) {
+    WriteBytes(file, bytes);
+    EXPECT_EQ(ResidualMemory::Open(path).status().code(), ErrorCode::kCorrupt);
+  }
+  std::filesystem::remove(file);
+  EXPECT_EQ(ResidualMemory::Open(path).status().code(), ErrorCode::kCorrupt);
+}
+
 // Answers as ids, so that memories with other row numbers can be compared.
 std::vector<std::pair<uint64_t, float>> Answers(const ResidualMemory& memory, MatrixView queries,
                                                 int64_t k) {
@@ -254,15 +267,7 @@ TEST(MemoryIndex, AnAlteredTruncatedOrMissingIndexFileIsRefused) {
   const std::string path = folder / "m";
   Write(path, Described(), Rows12(500, 0, 6).view(Described()));
   Index(path, 0.9);
-  const std::string file = IndexFile(path), sound = ReadBytes(file);
-  std::string altered = sound;
-  altered[sound.size() / 2] = static_cast<char>(altered[sound.size() / 2] ^ 8);
-  for (const std::string& bytes : {altered, sound.substr(0, sound.size() - 1), std::string()}) {
-    WriteBytes(file, bytes);
-    EXPECT_EQ(ResidualMemory::Open(path).status().code(), ErrorCode::kCorrupt);
-  }
-  std::filesystem::remove(file);
-  EXPECT_EQ(ResidualMemory::Open(path).status().code(), ErrorCode::kCorrupt);
+  ExpectDamageIsRefused(path, IndexFile(path));
   Index(path, 0.9);
   EXPECT_TRUE(ResidualMemory::Open(path).ok());
 }
@@ -423,15 +428,7 @@ TEST(MemoryIndex, AlteredOrMissingQueriesAreRefused) {
   Write(path, Described(), data.view(Described()));
   const MatrixView queries(data.keys.data(), 200, kDim);
   ASSERT_TRUE(IndexMemory(path, {.recall = 0.9, .queries = queries}).ok());
-  const std::string file = FileOf(path, "queries-"), sound = ReadBytes(file);
-  std::string altered = sound;
-  altered[sound.size() / 2] = static_cast<char>(altered[sound.size() / 2] ^ 8);
-  for (const std::string& bytes : {altered, sound.substr(0, sound.size() - 1), std::string()}) {
-    WriteBytes(file, bytes);
-    EXPECT_EQ(ResidualMemory::Open(path).status().code(), ErrorCode::kCorrupt);
-  }
-  std::filesystem::remove(file);
-  EXPECT_EQ(ResidualMemory::Open(path).status().code(), ErrorCode::kCorrupt);
+  ExpectDamageIsRefused(path, FileOf(path, "queries-"));
   ASSERT_TRUE(IndexMemory(path, {.recall = 0.9, .queries = queries}).ok());
   EXPECT_TRUE(ResidualMemory::Open(path).ok());
 }
