@@ -4,6 +4,7 @@
 
 #include "kernels/amx.h"
 #include "kernels/bfloat16.h"
+#include "kernels/bfloat16_pairs.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/bfloat16_product.cc"
@@ -82,6 +83,12 @@ HWY_INLINE void MultiplyColumns(D d, int64_t inner, const Bfloat16* a, int64_t a
 
 void MultiplyByVectors(int64_t rows, int64_t columns, int64_t inner, const Bfloat16* a,
                        int64_t a_stride, Panels b, bool add, float* c, int64_t c_stride) {
+#if HWY_TARGET == HWY_AVX3
+  if (PairProductsAvailable()) {
+    MultiplyByPairs(rows, columns, inner, a, a_stride, b, add, c, c_stride);
+    return;
+  }
+#endif
   const hn::CappedTag<float, 16> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   // The words of a column within its panel.
