@@ -79,50 +79,68 @@ RESMEM_VNNI inline int64_t Collect(const QueryGroup& group, int64_t query, const
   return found;
 }
 
-// kQueries accumulators stay in registers; each vector of codes is loaded once for all of them.
-template <int kQueries>
-RESMEM_VNNI int64_t ScanBlockByVnni(const QueryGroup& group, int64_t first_query,
-                                    const uint8_t* codes, const BlockRows& rows, int64_t width,
-                                    CellFound* out) {
-  __m512i sums[kQueries];
-  for (int q = 0; q < kQueries; ++q) sums[q] = _mm512_setzero_si512();
+RESMEM_VNNI inline void AddProducts(__m512i codes, __m512i query, __m512i* sum) {
+  __asm__("vpdpbusd %2, %1, %0" : "+v"(*sum) : "v"(codes), "v"(query));
+}
+
+// kQueries x kBlocks sums stay in registers; each vector of codes is loaded once for all queries,
+// each query's codes once for all blocks.
+// g++ 12 keeps the sums in memory, and stores them in every round, unless the instruction is
+// assembly and every loop over them is unrolled.
+template <int kQueries, int kBlocks>
+RESMEM_VNNI int64_t ScanSomeByVnni(const QueryGroup& group, int64_t first_query,
+                                   const CodeBlocks& blocks, int64_t first_block, int64_t rows,
+                                   int64_t width, CellFound* out) {
+  constexpr int kSums = kQueries * kBlocks;
+  const int64_t bytes = kBlockRows * width;
+  const uint8_t* codes = blocks.codes + first_block * bytes;
   const int8_t* queries = group.codes + first_query * width;
+  __m512i sums[kSums];
+#pragma GCC unroll 16
+  for (int s = 0; s < kSums; ++s) sums[s] = _mm512_setzero_si512();
   for (int64_t i = 0; i < width; i += 4) {
-    const __m512i code = _mm512_loadu_si512(codes + i * kBlockRows);
+    __m512i code[kBlocks];
+#pragma GCC unroll 4
+    for (int b = 0; b < kBlocks; ++b) {
+      code[b] = _mm512_loadu_si512(codes + b * bytes + i * kBlockRows);
+    }
+#pragma GCC unroll 8
     for (int q = 0; q < kQueries; ++q) {
       int32_t four = 0;
       std::memcpy(&four, queries + q * width + i, sizeof(four));
-      sums[q] = _mm512_dpbusd_epi32(sums[q], code, _mm512_set1_epi32(four));
+      const __m512i query = _mm512_set1_epi32(four);
+#pragma GCC unroll 4
+      for (int b = 0; b < kBlocks; ++b) AddProducts(code[b], query, &sums[q * kBlocks + b]);
     }
   }
+  alignas(64) int32_t dots[kSums][kBlockRows];
+#pragma GCC unroll 16
+  for (int s = 0; s < kSums; ++s) _mm512_store_si512(dots[s], sums[s]);
   int64_t found = 0;
-  for (int q = 0; q < kQueries; ++q) {
-    found += Collect(group, first_query + q, rows, sums[q], out + found);
+  for (int b = 0; b < kBlocks; ++b) {
+    const BlockRows loaded = LoadBlock(blocks, first_block + b, rows);
+    for (int q = 0; q < kQueries; ++q) {
+      found += Collect(group, first_query + q, loaded, _mm512_load_si512(dots[q * kBlocks + b]),
+                       out + found);
+    }
   }
   return found;
 }
 
-// One query and four blocks: a sum waits five cycles for the one before it.
-RESMEM_VNNI int64_t ScanFourBlocksByVnni(const QueryGroup& group, const CodeBlocks& blocks,
-                                         int64_t block, int64_t rows, int64_t width,
-                                         CellFound* out) {
-  constexpr int kBlocks = 4;
-  const int64_t bytes = kBlockRows * width;
-  const uint8_t* codes = blocks.codes + block * bytes;
-  __m512i sums[kBlocks];
-  for (int b = 0; b < kBlocks; ++b) sums[b] = _mm512_setzero_si512();
-  for (int64_t i = 0; i < width; i += 4) {
-    int32_t four = 0;
-    std::memcpy(&four, group.codes + i, sizeof(four));
-    const __m512i query = _mm512_set1_epi32(four);
-    for (int b = 0; b < kBlocks; ++b) {
-      sums[b] = _mm512_dpbusd_epi32(sums[b], _mm512_loadu_si512(codes + b * bytes + i * kBlockRows),
-                                    query);
-    }
-  }
+// All queries of a group from `query` on: eight, then the rest of them at a time.  Block by block,
+// as several at once are so many streams from memory (1,000,000 x 128: 50 us a query, not 60).
+template <int kQueries = 8>
+RESMEM_VNNI int64_t ScanBlockByVnni(const QueryGroup& group, int64_t query,
+                                    const CodeBlocks& blocks, int64_t block, int64_t rows,
+                                    int64_t width, CellFound* out) {
   int64_t found = 0;
-  for (int b = 0; b < kBlocks; ++b) {
-    found += Collect(group, 0, LoadBlock(blocks, block + b, rows), sums[b], out + found);
+  for (; query + kQueries <= group.count; query += kQueries) {
+    found += ScanSomeByVnni<kQueries, 1>(group, query, blocks, block, rows, width, out + found);
+  }
+  if constexpr (kQueries > 1) {
+    if (query < group.count) {
+      found += ScanBlockByVnni<kQueries - 1>(group, query, blocks, block, rows, width, out + found);
+    }
   }
   return found;
 }
@@ -131,23 +149,14 @@ RESMEM_VNNI int64_t ScanFourBlocksByVnni(const QueryGroup& group, const CodeBloc
 
 RESMEM_VNNI int64_t ScanBlocksByVnni(const QueryGroup& group, const CodeBlocks& blocks,
                                      int64_t rows, int64_t width, CellFound* out) {
+  const int64_t count = (rows + kBlockRows - 1) / kBlockRows;
   int64_t found = 0, block = 0;
-  if (group.count == 1) {
-    for (; (block + 3) * kBlockRows < rows; block += 4) {
-      found += ScanFourBlocksByVnni(group, blocks, block, rows, width, out + found);
-    }
+  // A single sum would wait for the one before it.
+  for (; group.count == 1 && block + 4 <= count; block += 4) {
+    found += ScanSomeByVnni<1, 4>(group, 0, blocks, block, rows, width, out + found);
   }
-  for (; block * kBlockRows < rows; ++block) {
-    const uint8_t* codes = blocks.codes + block * kBlockRows * width;
-    const BlockRows loaded = LoadBlock(blocks, block, rows);
-    int64_t q = 0;
-    for (; q + 8 <= group.count; q += 8) {
-      found += ScanBlockByVnni<8>(group, q, codes, loaded, width, out + found);
-    }
-    for (; q + 2 <= group.count; q += 2) {
-      found += ScanBlockByVnni<2>(group, q, codes, loaded, width, out + found);
-    }
-    if (q < group.count) found += ScanBlockByVnni<1>(group, q, codes, loaded, width, out + found);
+  for (; block < count; ++block) {
+    found += ScanBlockByVnni(group, 0, blocks, block, rows, width, out + found);
   }
   return found;
 }

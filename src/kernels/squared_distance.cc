@@ -38,7 +38,7 @@ double SquaredDistance(const float* a, const float* b, int64_t n, const float* n
   int64_t i = 0;
   for (; i + kLanes <= n; i += kLanes) {
     // A line a round: asked for all at once, they would wait for each other (twice the time).
-    __builtin_prefetch(next + i);
+    __builtin_prefetch(next + i, 0, 2);
     for (int64_t v = 0; v < kVectors; ++v) {
       const auto from = hn::PromoteTo(d, hn::LoadU(floats, a + i + v * kStep));
       const auto to = hn::PromoteTo(d, hn::LoadU(floats, b + i + v * kStep));

@@ -24,9 +24,10 @@ double LargestLower(double squared, BoundedBy bounded_by) {
 
 void CandidateMeasure::Measure(const float* query, std::span<const Candidate> candidates) {
   measure_.Run(
-      query, candidates.size(), [&](size_t i) { return candidates[i].row; },
-      [&](int64_t row, double squared) {
-        measured_.push_back({squared, row});
+      candidates.size(), [&](size_t) { return query; },
+      [&](size_t i) { return candidates[i].row; },
+      [&](size_t i, double squared) {
+        measured_.push_back({squared, candidates[i].row});
       });
 }
 

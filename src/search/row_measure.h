@@ -19,9 +19,9 @@ class RowMeasure {
   explicit RowMeasure(const KeyStore& keys)
       : keys_(keys), decoded_(static_cast<size_t>(keys.dim())) {}
 
-  // visit(row, squared distance) of row_of(0), ..., row_of(count - 1), in this order.
-  template <class RowOf, class Visit>
-  void Run(const float* query, size_t count, const RowOf& row_of, const Visit& visit) {
+  // visit(i, squared distance of query_of(i) and row row_of(i)) for i = 0, ..., count - 1.
+  template <class QueryOf, class RowOf, class Visit>
+  void Run(size_t count, const QueryOf& query_of, const RowOf& row_of, const Visit& visit) {
     const size_t ahead = RowsAhead();
     for (size_t i = 0; i < std::min(ahead, count); ++i) keys_.Prefetch(row_of(i));
     for (size_t i = 0; i < count; ++i) {
@@ -31,7 +31,7 @@ class RowMeasure {
         if (next == nullptr) keys_.Prefetch(row_of(i + ahead));
       }
       const float* key = keys_.Rows(row_of(i), 1, decoded_.data());
-      visit(row_of(i), SquaredDistance(query, key, keys_.dim(), next));
+      visit(i, SquaredDistance(query_of(i), key, keys_.dim(), next));
     }
   }
 
@@ -41,7 +41,7 @@ class RowMeasure {
   size_t RowsAhead() const {
     constexpr size_t kMost = 8, kBytes = 1024;
     if (keys_.rows() == 0 || keys_.InPlace(0) == nullptr) return kMost;
-    return std::clamp<size_t>(kBytes / (sizeof(float) * decoded_.size()), 1, kMost);
+    return std::clamp<size_t>(kBytes / (sizeof(float) * decoded_.size()), 2, kMost);
   }
 
   const KeyStore& keys_;
