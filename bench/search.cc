@@ -67,7 +67,7 @@ struct DataSet {
 
 std::vector<DataSet> DataSets(const Flags& flags) {
   std::vector<DataSet> sets;
-  const int64_t queries = flags.approximate ? 2 * kBatch : kBatch;
+  const int64_t queries = flags.approximate ? 3 * kBatch : kBatch;
   const auto clustered = [&](int64_t rows, int64_t dim) {
     sets.push_back(
         {Text("clustered ", rows, " x ", dim), [=] { return ClusteredData(rows, dim, queries); }});
@@ -105,7 +105,7 @@ bool ForEach(const std::vector<DataSet>& sets, bool hold_out,
   for (const DataSet& set : sets) {
     std::optional<SearchData> data = set.make();
     if (data) {
-      if (hold_out) HoldOutHalf(&*data);
+      if (hold_out) HoldOutTwoThirds(&*data);
       std::cerr << data->name << "\n";
       right = measure(*data) && right;
     } else {
@@ -162,8 +162,8 @@ int RunApproximate(const Flags& flags) {
   }
   std::ostringstream page;
   page << "# Approximate search, measured\n\nMade by `bench_search --approximate`. "
-       << MachineLine() << ".\n\nFloat32 keys, k = 50. Of " << 2 * kBatch
-       << " queries that are not keys every other one is held out to choose knobs: by it a peer "
+       << MachineLine() << ".\n\nFloat32 keys, k = 50. Of " << 3 * kBatch
+       << " queries that are not keys two of three are held out to choose knobs: by them a peer "
           "gets the cheapest setting that\nreaches the recall on them, ours what `resmem index "
           "--recall` chooses on them (two standard errors above). Recall and times are those of "
           "the\nother "

@@ -104,12 +104,12 @@ std::optional<SearchData> MemoryData(const std::string& name, const std::string&
   return data;
 }
 
-void HoldOutHalf(SearchData* data) {
+void HoldOutTwoThirds(SearchData* data) {
   std::vector<float> kept;
   const MatrixView queries = data->query_view();
   for (int64_t q = 0; q < queries.rows; ++q) {
-    std::vector<float>& half = q % 2 == 0 ? data->held_out : kept;
-    half.insert(half.end(), queries.row(q), queries.row(q) + queries.columns);
+    std::vector<float>& part = q % 3 == 0 ? kept : data->held_out;
+    part.insert(part.end(), queries.row(q), queries.row(q) + queries.columns);
   }
   data->queries = std::move(kept);
 }

@@ -46,8 +46,8 @@ std::optional<SearchData> ArrayData(const std::string& name, const std::string& 
 std::optional<SearchData> MemoryData(const std::string& name, const std::string& memory,
                                      int64_t rows, int64_t queries);
 
-// Moves every other query to `held_out`.
-void HoldOutHalf(SearchData* data);
+// Moves two of three queries to `held_out`.
+void HoldOutTwoThirds(SearchData* data);
 
 }  // namespace resmem::bench
 

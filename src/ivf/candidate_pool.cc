@@ -62,4 +62,12 @@ void CandidatePool::Shrink() {
   threshold_ = std::max_element(candidates_.begin(), candidates_.end())->value();
 }
 
+float CandidatePool::ValueOfKth(int64_t k) {
+  Tighten();
+  if (static_cast<int64_t>(candidates_.size()) < k) return std::numeric_limits<float>::infinity();
+  const auto kth = candidates_.begin() + (k - 1);
+  std::nth_element(candidates_.begin(), kth, candidates_.end());
+  return kth->value();
+}
+
 }  // namespace resmem

@@ -11,17 +11,18 @@
 
 namespace resmem {
 
-// Value and row in one number, whose order is that of values, then of rows.
+// A value and the number of a row or a list in one word, whose order is that of values, then of
+// numbers.
 class Candidate {
  public:
   Candidate() = default;
-  Candidate(float value, uint32_t row) : bits_(uint64_t{Ordered(value)} << 32 | row) {}
+  Candidate(float value, uint32_t number) : bits_(uint64_t{Ordered(value)} << 32 | number) {}
 
   float value() const {
     const auto ordered = static_cast<uint32_t>(bits_ >> 32);
     return std::bit_cast<float>((ordered & kSign) != 0 ? ordered ^ kSign : ~ordered);
   }
-  uint32_t row() const { return static_cast<uint32_t>(bits_); }
+  uint32_t number() const { return static_cast<uint32_t>(bits_); }
   bool operator<(const Candidate& other) const { return bits_ < other.bits_; }
 
  private:
@@ -56,9 +57,15 @@ class CandidatePool {
     if (candidates_.size() > keep_) Shrink();
   }
 
+  // Forgets the candidates, for a thread's share of what is still to be offered.
+  void KeepThresholdOnly() { candidates_.clear(); }
+
   void OfferAll(CandidatePool* others) {
     for (const Candidate& candidate : others->Kept()) Offer(candidate);
   }
+
+  // Of the k-th smallest, k <= keep; infinite where there are fewer.
+  float ValueOfKth(int64_t k);
 
   // The `keep` smallest, or all where there are fewer; in no order.
   std::span<Candidate> Kept() {

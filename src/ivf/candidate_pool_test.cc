@@ -19,7 +19,7 @@ TEST(Candidate, OrderIsThatOfValuesThenRows) {
   for (size_t i = 1; i < ascending.size(); ++i) EXPECT_LT(ascending[i - 1], ascending[i]);
   EXPECT_EQ(ascending[1].value(), -2);
   EXPECT_EQ(ascending[6].value(), kLargest);
-  EXPECT_EQ(ascending[7].row(), 7u);
+  EXPECT_EQ(ascending[7].number(), 7u);
 }
 
 TEST(CandidatePool, KeepsTheSmallestWhateverTheirNumberAndOrder) {
@@ -44,7 +44,7 @@ TEST(CandidatePool, KeepsTheSmallestWhateverTheirNumberAndOrder) {
       ASSERT_EQ(kept.size(), expected.size());
       for (size_t i = 0; i < kept.size(); ++i) {
         EXPECT_EQ(kept[i].value(), expected[i].value());
-        EXPECT_EQ(kept[i].row(), expected[i].row());
+        EXPECT_EQ(kept[i].number(), expected[i].number());
       }
     }
   }
@@ -63,7 +63,7 @@ TEST(Centroids, ThreadsFindTheSameListsForOnePoint) {
     std::vector<CandidatePool> pools(1, CandidatePool(25));
     centroids.Nearest(points, pools, threads);
     std::vector<uint32_t> lists;
-    for (const Candidate& list : pools[0].Kept()) lists.push_back(list.row());
+    for (const Candidate& list : pools[0].Kept()) lists.push_back(list.number());
     std::sort(lists.begin(), lists.end());
     return lists;
   };

@@ -83,7 +83,7 @@ void Centroids::Assign(const CodedVectors& points, int64_t begin, int64_t count,
   Scan(
       points, begin, count, 0, count_, [&](int64_t i) { return best[i].value(); },
       [&](int64_t i, Candidate candidate) { best[i] = std::min(best[i], candidate); });
-  for (int64_t i = 0; i < count; ++i) lists[i] = best[i].row();
+  for (int64_t i = 0; i < count; ++i) lists[i] = best[i].number();
 }
 
 }  // namespace resmem

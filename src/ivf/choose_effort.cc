@@ -54,35 +54,38 @@ class Trial {
 
   struct Outcome {
     double mean = 1, standard_error = 0;
+    double lists = 0, rows = 0;  // read for a query, on average
   };
   Result<Outcome> Measure(const SearchEffort& effort) const {
     const int64_t k = std::min(effort.k, most());
     std::vector<double> recalls(questions_.size());
     std::mutex mutex;
     Status failure;
+    SearchWork all;
     const int threads = ResolveThreads(threads_);
     const int64_t queries = static_cast<int64_t>(questions_.size());
     ParallelFor(threads, queries, (queries + threads - 1) / threads,
                 [&](int64_t begin, int64_t end, int) {
                   const auto count = static_cast<size_t>(end - begin);
                   std::vector<std::vector<MeasuredRow>> found(count);
+                  SearchWork work;
                   const Status status = search_.Search(std::span(questions_).subspan(begin, count),
-                                                       effort, 0, /*threads=*/1, found);
-                  if (!status.ok()) {
-                    const std::lock_guard<std::mutex> lock(mutex);
-                    failure = status;
-                    return;
-                  }
-                  for (size_t i = 0; i < count; ++i) {
+                                                       effort, 0, /*threads=*/1, found, &work);
+                  for (size_t i = 0; status.ok() && i < count; ++i) {
                     recalls[begin + i] = Recall(begin + i, k, &found[i]);
                   }
+                  const std::lock_guard<std::mutex> lock(mutex);
+                  if (!status.ok()) failure = status;
+                  all.lists += work.lists;
+                  all.rows += work.rows;
                 });
     RESMEM_RETURN_IF_ERROR(failure);
     double sum = 0, squares = 0;
     for (const double recall : recalls) sum += recall;
     const double n = static_cast<double>(recalls.size()), mean = sum / n;
     for (const double recall : recalls) squares += (recall - mean) * (recall - mean);
-    return Outcome{mean, std::sqrt(squares / n / n)};
+    return Outcome{mean, std::sqrt(squares / n / n), static_cast<double>(all.lists) / n,
+                   static_cast<double>(all.rows) / n};
   }
 
  private:
@@ -127,15 +130,11 @@ class Trial {
   Neighbors truth_;
 };
 
-// 1, 2, 3, ... and from 20 on in steps of a tenth, up to all.
-std::vector<int64_t> ProbeSteps(int64_t lists) {
-  std::vector<int64_t> steps;
-  for (int64_t probes = 1; probes < lists; probes += std::max<int64_t>(1, probes / 10)) {
-    steps.push_back(probes);
-  }
-  steps.push_back(lists);
-  return steps;
+// Reaches that are tried: powers of 1.06.
+double Reach(int64_t step) {
+  return std::pow(1.06, static_cast<double>(step));
 }
+constexpr int64_t kFirstStep = -40, kLastStep = 1000;
 
 bool Suffices(const Trial::Outcome& outcome, double recall) {
   return outcome.mean - 2 * outcome.standard_error >= recall;
@@ -144,67 +143,76 @@ bool Suffices(const Trial::Outcome& outcome, double recall) {
 // Whether a scan of all keys costs less.  Counted, not timed, so that the same seed gives the same
 // index: in a batch, a row of a list takes about twice as long as one of all rows in order, and a
 // visit as long as 80 of these (docs/decisions/approximate_search.md).
-bool ExactIsQuicker(const InvertedFile& file, int64_t probes) {
-  const double rows = static_cast<double>(file.rows());
-  const double share = static_cast<double>(probes) / static_cast<double>(file.lists());
-  return 2 * share * rows + static_cast<double>(file.lists() + 80 * probes) > rows;
+bool ExactIsQuicker(const InvertedFile& file, const Trial::Outcome& outcome) {
+  return 2 * outcome.rows + static_cast<double>(file.lists()) + 80 * outcome.lists >
+         static_cast<double>(file.rows());
 }
 
 class Chooser {
  public:
-  Chooser(const InvertedFile& file, double recall)
-      : file_(file), recall_(recall), steps_(ProbeSteps(file.lists())) {
-    while (last_ + 1 < steps_.size() && !ExactIsQuicker(file, steps_[last_])) ++last_;
-  }
+  Chooser(const InvertedFile& file, double recall) : file_(file), recall_(recall) {}
 
-  // To be called for ascending k: more neighbors need about as many lists, or more.
+  // To be called for ascending k: more neighbors need about as far a reach, or a farther one.
   Result<MeasuredEffort> ChooseFor(int64_t k, const Trial& trial) {
     const int64_t most_depth = MostDepth(k, file_.code_bits());
-    SearchEffort effort{k, file_.lists(), most_depth};
-    RESMEM_RETURN_IF_ERROR(FewestProbes(trial, &effort));
-    if (ExactIsQuicker(file_, effort.probes)) {
-      return MeasuredEffort{{k, file_.lists(), most_depth}, 1.0, true};
-    }
-    MeasuredEffort measured;
+    effort_ = {k, 0, effort_.lists, most_depth};
+    RESMEM_ASSIGN_OR_RETURN(const bool found, FindReach(trial));
+    if (!found) return MeasuredEffort{{k, 0, file_.lists(), most_depth}, 1, true};
+    Trial::Outcome outcome;
     for (const int64_t eighths : {9, 10, 12, 16, 24, 32, 48, 64, 96, 128}) {
-      effort.depth = std::min(k * eighths / 8, most_depth);
-      RESMEM_ASSIGN_OR_RETURN(const Trial::Outcome outcome, trial.Measure(effort));
-      measured = {effort, outcome.mean, false};
-      if (Suffices(outcome, recall_) || effort.depth == most_depth) break;
+      effort_.depth = std::min(k * eighths / 8, most_depth);
+      RESMEM_ASSIGN_OR_RETURN(outcome, Try(trial, step_));
+      if (Suffices(outcome, recall_) || effort_.depth == most_depth) break;
     }
-    return measured;
+    // Back by what the codes did not lose.
+    for (; step_ > kFirstStep; --step_) {
+      RESMEM_ASSIGN_OR_RETURN(const Trial::Outcome less, Try(trial, step_ - 1));
+      if (!Suffices(less, recall_)) break;
+      outcome = less;
+    }
+    effort_.reach = Reach(step_);
+    effort_.lists = std::lround(outcome.lists);
+    return MeasuredEffort{effort_, outcome.mean, false};
   }
 
  private:
-  // In growing strides from slightly below the last k's, so that few trials scan many lists.
-  Status FewestProbes(const Trial& trial, SearchEffort* effort) {
+  Result<Trial::Outcome> Try(const Trial& trial, int64_t step) {
+    effort_.reach = Reach(step);
+    RESMEM_ASSIGN_OR_RETURN(const Trial::Outcome outcome, trial.Measure(effort_));
+    effort_.lists = std::lround(outcome.lists);
+    return outcome;
+  }
+
+  // The shortest that suffices, as step_; false where exact search is quicker.  In growing strides
+  // from slightly below the last k's, so that few trials read many lists.
+  Result<bool> FindReach(const Trial& trial) {
     // The lists alone should lose less than was allowed, so that the codes may lose the rest.
     const double of_lists = recall_ + (1 - recall_) / 10;
-    size_t low = std::max<size_t>(found_, 2) - 2, high = last_;
-    const auto try_step = [&](size_t step) -> Status {
-      effort->probes = steps_[step];
-      RESMEM_ASSIGN_OR_RETURN(const Trial::Outcome outcome, trial.Measure(*effort));
+    int64_t low = std::max(step_ - 8, kFirstStep), high = kLastStep + 1;
+    Trial::Outcome at_high;
+    for (int64_t stride = 4; low < high;) {
+      const bool enough = high <= kLastStep;
+      // Not (low + high) / 2, which rounds up below zero.
+      const int64_t step = enough ? low + (high - low) / 2 : std::min(low + stride, kLastStep);
+      RESMEM_ASSIGN_OR_RETURN(const Trial::Outcome outcome, Try(trial, step));
       if (Suffices(outcome, of_lists)) {
         high = step;
+        at_high = outcome;
+      } else if (ExactIsQuicker(file_, outcome)) {
+        return false;
       } else {
         low = step + 1;
+        stride *= 2;
       }
-      return {};
-    };
-    for (size_t stride = 1; high == last_ && low + stride < high; stride *= 2) {
-      RESMEM_RETURN_IF_ERROR(try_step(low + stride));
     }
-    while (low < high) RESMEM_RETURN_IF_ERROR(try_step((low + high) / 2));
-    found_ = high;
-    effort->probes = steps_[high];
-    return {};
+    step_ = high;
+    return high <= kLastStep && !ExactIsQuicker(file_, at_high);
   }
 
   const InvertedFile& file_;
   const double recall_;
-  const std::vector<int64_t> steps_;
-  size_t last_ = 0;   // the first step from which exact search is quicker, or all lists
-  size_t found_ = 0;  // step of the last k
+  SearchEffort effort_;        // of the last trial
+  int64_t step_ = kFirstStep;  // of the last k
 };
 
 }  // namespace
@@ -232,11 +240,11 @@ Result<std::vector<MeasuredEffort>> ChooseEffort(const ListSearch& search, const
     const Trial& trial = k <= kFewNeighbors ? few : many;
     if (!trial.asks()) {
       const int64_t depth = MostDepth(k, search.file().code_bits());
-      chosen.push_back({{k, search.file().lists(), depth}, 1.0, true});
+      chosen.push_back({{k, 0, search.file().lists(), depth}, 1.0, true});
       continue;
     }
     if (trial.most() < 1) {
-      chosen.push_back({{k, 1, k}, 1.0, false});
+      chosen.push_back({{k, 1, 1, k}, 1.0, false});
       continue;
     }
     RESMEM_ASSIGN_OR_RETURN(const MeasuredEffort effort, chooser.ChooseFor(k, trial));

@@ -1,4 +1,4 @@
-// How many lists to scan for an asked recall: found by trying, on queries that the user gave or on
+// How far to search for an asked recall: found by trying, on queries that the user gave or on
 // rows of the memory itself.
 #ifndef RESMEM_IVF_CHOOSE_EFFORT_H_
 #define RESMEM_IVF_CHOOSE_EFFORT_H_
@@ -24,8 +24,9 @@ struct EffortGoal {
 // Up to 2,000 of the queries given, or rows that can be found, each without itself, ask for their
 // neighbors, and the answers are compared with those of `exact`, an index of the same rows.  Recall
 // is the share of rows in an answer that are no farther than the last of the exact one.  Chosen so
-// that the mean is above the goal by two standard errors; where nothing is, all lists are scanned.
-// Queries out of reach are searched exactly and left out; where none is left, search is exact.
+// that the mean is above the goal by two standard errors; where nothing is, search is exact.
+// Queries too far away for codes are searched exactly and left out; where none is left, search is
+// exact, too.
 Result<std::vector<MeasuredEffort>> ChooseEffort(const ListSearch& search, const KnnIndex& exact,
                                                  const EffortGoal& goal, int threads,
                                                  Progress* progress);

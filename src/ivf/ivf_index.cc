@@ -80,7 +80,7 @@ class IvfIndex : public KnnIndex {
     int64_t most = kMostTogether;
     for (const IndexedPart& part : parts_) {
       const SearchEffort effort = ChoiceFor(part, k).effort;
-      const int64_t lists = std::min(effort.probes, part.search->file().lists());
+      const int64_t lists = std::min(2 * effort.lists, part.search->file().lists());
       most = std::min(most, kMostCandidates / (2 * effort.depth + 3 * lists + 64));
     }
     return most;

@@ -49,7 +49,7 @@ TEST_P(IvfIndexOf, ReachesTheAskedRecallOnQueriesItHasNotSeen) {
     }
     // Fewer rows are read than there are, where some are nearer than others.
     if (clusters > 0) {
-      EXPECT_LT(index.efforts.front().effort.probes, 30);
+      EXPECT_LT(index.efforts.front().effort.lists, 30);
       EXPECT_FALSE(index.efforts.front().exact);
     }
   }
@@ -60,7 +60,7 @@ TEST_P(IvfIndexOf, AnswersTheSameForAnyThreadsBatchesAndInstructionSet) {
   std::vector<float> keys = ClusteredKeys(3000, kDim, 30, 4);
   const std::vector<float> queries = ClusteredKeys(kQueries, kDim, 30, 4);
   Indexed index(keys, kDim);
-  ASSERT_TRUE(index.BuildUntried(/*probes=*/3, {.code_bits = GetParam()}).ok());
+  ASSERT_TRUE(index.BuildUntried(/*reach=*/3, {.code_bits = GetParam()}).ok());
   const MatrixView view(queries.data(), kQueries, kDim);
   const Neighbors expected = Find(*index.approximate, view, Options(20, 1));
   AtEverySimdLevel([&] {
@@ -81,7 +81,7 @@ TEST_P(IvfIndexOf, AnswersTheSameForAnyThreadsBatchesAndInstructionSet) {
 TEST_P(IvfIndexOf, AnswersOneQueryThatReadsMuchTheSameOnAnyNumberOfThreads) {
   constexpr int64_t kDim = 1000, kRows = 1300;
   Indexed index(ClusteredKeys(kRows, kDim, 10, 11), kDim);
-  ASSERT_TRUE(index.BuildUntried(/*probes=*/40, {.code_bits = GetParam()}).ok());
+  ASSERT_TRUE(index.BuildUntried(/*reach=*/40, {.code_bits = GetParam()}).ok());
   for (int64_t q = 0; q < kRows; q += 250) {
     const MatrixView query(index.values.data() + q * kDim, 1, kDim);
     const Neighbors expected = Find(*index.approximate, query, Options(20, 1));
@@ -195,7 +195,7 @@ TEST_P(IvfIndexOf, AnswersEqualKeysZeroVectorsAndASingleKeyExactly) {
   for (const int64_t rows : {1, 2, 33, 2000}) {
     for (const float value : {0.0f, 2.5f}) {
       Indexed index(std::vector<float>(static_cast<size_t>(rows * kDim), value), kDim);
-      const Status built = index.BuildUntried(/*probes=*/3, {.code_bits = GetParam()});
+      const Status built = index.BuildUntried(/*reach=*/3, {.code_bits = GetParam()});
       ASSERT_TRUE(built.ok()) << built.message();
       const Neighbors found =
           Find(*index.approximate, MatrixView(index.values.data(), 1, kDim), Options(10));

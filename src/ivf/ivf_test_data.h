@@ -86,12 +86,12 @@ struct Indexed {
     return Open(recall, options.threads);
   }
   // The same without trying.
-  Status BuildUntried(int64_t probes = 3, InvertedFileOptions options = {}) {
+  Status BuildUntried(double reach = 3, InvertedFileOptions options = {}) {
     RESMEM_RETURN_IF_ERROR(
         WriteInvertedFile(FileSystem::Posix(), path.get(), keys(), options).status());
     RESMEM_ASSIGN_OR_RETURN(std::vector<IndexedPart> parts, OpenPart());
     efforts.clear();
-    for (const int64_t k : kEffortLadder) efforts.push_back({{k, probes, 2 * k}, 0, false});
+    for (const int64_t k : kEffortLadder) efforts.push_back({{k, reach, 3, 2 * k}, 0, false});
     parts[0].efforts = efforts;
     approximate = MakeIvfIndex(std::move(parts), std::nullopt, *exact);
     return {};

@@ -66,7 +66,7 @@ void ListScan::ScanList(std::span<const Visit> visits) {
 
 void ListScan::Offer(uint32_t query, Candidate candidate) {
   // A number that is no row's is kept, so that whoever measures it tells of it.
-  const int64_t row = candidate.row();
+  const int64_t row = candidate.number();
   if (row < file_.rows() && search_.hidden(row)) return;
   if (first_row_ + row == questions_[query].excluded) return;
   pools_[query].Offer(candidate);

@@ -1,6 +1,7 @@
 #include "ivf/list_search.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -51,39 +52,33 @@ int64_t ListSearch::living_rows(int64_t list) const {
 
 namespace {
 
-// By list, so that each is read once for all its queries; but each query's nearest list before:
-// what it gives keeps most rows of the others out.  Returns how many visits come before.
-size_t OrderByList(int64_t lists, std::vector<Visit>* visits) {
-  std::vector<size_t> next(static_cast<size_t>(2 * lists) + 1);
-  const auto place = [&](size_t i) {
-    const bool nearest = i == 0 || (*visits)[i].query != (*visits)[i - 1].query;
-    return (*visits)[i].list + static_cast<size_t>(nearest ? 0 : lists);
-  };
-  for (size_t i = 0; i < visits->size(); ++i) ++next[place(i) + 1];
+// So that each list is read once for all its queries.
+std::vector<Visit> OrderedByList(std::span<const Visit> visits, int64_t lists) {
+  std::vector<size_t> next(static_cast<size_t>(lists) + 1);
+  for (const Visit& visit : visits) ++next[visit.list + 1];
   std::partial_sum(next.begin(), next.end(), next.begin());
-  const size_t before = next[static_cast<size_t>(lists)];
-  std::vector<Visit> ordered(visits->size());
-  for (size_t i = 0; i < visits->size(); ++i) ordered[next[place(i)]++] = (*visits)[i];
-  *visits = std::move(ordered);
-  return before;
+  std::vector<Visit> ordered(visits.size());
+  for (const Visit& visit : visits) ordered[next[visit.list]++] = visit;
+  return ordered;
 }
 
-// Pools for the rows to be measured, one a query.  Where deletions lead a query to more lists than
-// its effort was tried with, the rows that are left lie on a wide shell around it: the codes of 4
-// bits do not tell which of them are nearest, and more are measured.
-std::vector<CandidatePool> MakePools(std::span<const Visit> visits, size_t queries,
-                                     const SearchEffort& effort, int code_bits) {
+// Pools for the rows to be measured, one a query.  Where deletions lead a query to more lists, the
+// rows that are left lie on a wide shell around it: the codes of 4 bits do not tell which of them
+// are nearest, and more are measured.
+std::vector<CandidatePool> MakePools(const ListSearch& search, std::span<const Visit> first,
+                                     size_t queries, const SearchEffort& effort) {
   constexpr int64_t kMostTimes = 16;
   const int64_t depth = std::max(effort.depth, effort.k);
   std::vector<CandidatePool> pools(queries, CandidatePool(depth));
-  for (size_t begin = 0; code_bits == 4 && begin < visits.size();) {
-    size_t end = begin + 1;
-    while (end < visits.size() && visits[end].query == visits[begin].query) ++end;
-    const auto times = static_cast<int64_t>(end - begin) / effort.probes;
-    if (times > 1) {
-      pools[visits[begin].query] = CandidatePool(depth * std::min(times, kMostTimes));
-    }
-    begin = end;
+  if (search.file().code_bits() == 8 || !search.any_hidden()) return pools;
+  std::vector<int64_t> listed(queries), living(queries);
+  for (const Visit& visit : first) {
+    listed[visit.query] += search.file().list_rows(visit.list);
+    living[visit.query] += search.living_rows(visit.list);
+  }
+  for (size_t q = 0; q < queries; ++q) {
+    const int64_t times = listed[q] / std::max<int64_t>(living[q], 1);
+    if (times > 1) pools[q] = CandidatePool(depth * std::min(times, kMostTimes));
   }
   return pools;
 }
@@ -92,58 +87,90 @@ std::vector<CandidatePool> MakePools(std::span<const Visit> visits, size_t queri
 
 Status ListSearch::Search(std::span<const Question> questions, const SearchEffort& effort,
                           int64_t first_row, int threads,
-                          std::span<std::vector<MeasuredRow>> measured) const {
+                          std::span<std::vector<MeasuredRow>> measured, SearchWork* work) const {
   CodedVectors queries(keys_.dim(), static_cast<int64_t>(questions.size()));
   for (size_t q = 0; q < questions.size(); ++q) {
     queries.Set(static_cast<int64_t>(q), questions[q].query, file_.centroids().center());
   }
-  std::vector<Visit> visits = ChooseLists(*this, questions, queries, effort, threads);
-  std::vector<CandidatePool> pools = MakePools(visits, questions.size(), effort, file_.code_bits());
-  ListScan scan(*this, questions, queries, first_row, pools);
-  if (questions.size() > 1) {
-    const size_t nearest = OrderByList(file_.lists(), &visits);
-    scan.Run(std::span(visits).first(nearest));
-    for (CandidatePool& pool : pools) pool.Tighten();
-    scan.Run(std::span(visits).subspan(nearest));
-  } else if (threads > 1 && BytesOf(visits) >= kFewestSharedBytes) {
-    std::vector<CandidatePool> shares(static_cast<size_t>(threads), pools[0]);
-    const auto count = static_cast<int64_t>(visits.size());
-    ParallelFor(threads, count, (count + 4 * threads - 1) / (4 * threads),
-                [&](int64_t begin, int64_t end, int worker) {
-                  ListScan(*this, questions, queries, first_row,
-                           std::span(shares).subspan(worker, 1))
-                      .Run(std::span(visits).subspan(begin, end - begin));
-                });
-    for (CandidatePool& share : shares) pools[0].OfferAll(&share);
-  } else {
-    scan.Run(visits);
-  }
-  for (size_t q = 0; q < questions.size(); ++q) {
-    RESMEM_RETURN_IF_ERROR(Measure(questions[q], pools[q].Kept(), first_row, &measured[q]));
-  }
-  return {};
+  ListChoice choice(*this, questions, queries, effort, threads);
+  const std::vector<Visit> first = choice.First();
+  std::vector<CandidatePool> pools = MakePools(*this, first, questions.size(), effort);
+  const auto scan = [&](std::span<const Visit> visits) {
+    if (work != nullptr) {
+      work->lists += std::ssize(visits);
+      work->rows += RowsOf(visits);
+    }
+    if (questions.size() > 1) {
+      ListScan(*this, questions, queries, first_row, pools)
+          .Run(OrderedByList(visits, file_.lists()));
+    } else if (threads > 1 && RowsOf(visits) * file_.width() >= kFewestSharedBytes) {
+      std::vector<CandidatePool> shares(static_cast<size_t>(threads), pools[0]);
+      for (CandidatePool& share : shares) share.KeepThresholdOnly();
+      const int64_t count = std::ssize(visits);
+      ParallelFor(threads, count, (count + 4 * threads - 1) / (4 * threads),
+                  [&](int64_t begin, int64_t end, int worker) {
+                    ListScan(*this, questions, queries, first_row,
+                             std::span(shares).subspan(worker, 1))
+                        .Run(visits.subspan(begin, end - begin));
+                  });
+      for (CandidatePool& share : shares) pools[0].OfferAll(&share);
+    } else {
+      ListScan(*this, questions, queries, first_row, pools).Run(visits);
+    }
+  };
+  scan(first);
+  std::vector<float> kth(questions.size());
+  for (size_t q = 0; q < kth.size(); ++q) kth[q] = pools[q].ValueOfKth(effort.k);
+  scan(choice.Rest(kth));
+  return Measure(questions, pools, first_row, measured);
 }
 
-int64_t ListSearch::BytesOf(std::span<const Visit> visits) const {
+int64_t ListSearch::RowsOf(std::span<const Visit> visits) const {
   int64_t rows = 0;
   for (const Visit& visit : visits) rows += file_.list_rows(visit.list);
-  return rows * file_.width();
+  return rows;
 }
 
-Status ListSearch::Measure(const Question& question, std::span<const Candidate> candidates,
-                           int64_t first_row, std::vector<MeasuredRow>* measured) const {
-  for (const Candidate& candidate : candidates) {
-    if (candidate.row() >= file_.rows()) {
-      return file_.file().Corrupt(Text("a list holds row ", candidate.row(),
-                                       ", but there are only ", file_.rows(), " rows"));
+namespace {
+
+struct Pair {
+  uint32_t row, query;
+};
+
+// Roughly by row: those of one query follow those of another that lie beside them.
+std::vector<Pair> OrderedByRow(std::span<const Pair> pairs, int64_t rows) {
+  const auto bits = [](uint64_t number) { return static_cast<int>(std::bit_width(number)); };
+  const int shift = std::max(bits(static_cast<uint64_t>(rows)) - bits(pairs.size() / 4), 0);
+  std::vector<size_t> next((static_cast<size_t>(rows) >> shift) + 2);
+  for (const Pair& pair : pairs) ++next[(pair.row >> shift) + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::vector<Pair> ordered(pairs.size());
+  for (const Pair& pair : pairs) ordered[next[pair.row >> shift]++] = pair;
+  return ordered;
+}
+
+}  // namespace
+
+Status ListSearch::Measure(std::span<const Question> questions, std::span<CandidatePool> pools,
+                           int64_t first_row, std::span<std::vector<MeasuredRow>> measured) const {
+  std::vector<Pair> pairs;
+  for (size_t q = 0; q < questions.size(); ++q) {
+    for (const Candidate& candidate : pools[q].Kept()) {
+      if (candidate.number() >= file_.rows()) {
+        return file_.file().Corrupt(Text("a list holds row ", candidate.number(),
+                                         ", but there are only ", file_.rows(), " rows"));
+      }
+      pairs.push_back({candidate.number(), static_cast<uint32_t>(q)});
     }
   }
+  if (questions.size() > 1) pairs = OrderedByRow(pairs, file_.rows());
   int64_t bad = -1;
   RowMeasure(keys_).Run(
-      question.query, candidates.size(), [&](size_t i) { return candidates[i].row(); },
-      [&](int64_t row, double squared) {
-        if (!std::isfinite(squared)) bad = row;
-        measured->push_back({squared, first_row + row});
+      pairs.size(), [&](size_t i) { return questions[pairs[i].query].query; },
+      [&](size_t i) { return pairs[i].row; },
+      [&](size_t i, double squared) {
+        if (!std::isfinite(squared)) bad = pairs[i].row;
+        measured[pairs[i].query].push_back({squared, first_row + pairs[i].row});
       });
   if (bad >= 0) {
     return {ErrorCode::kBadData, Text("the key of row ", first_row + bad,

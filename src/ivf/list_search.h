@@ -38,10 +38,11 @@ class ListSearch {
   // Adds to measured[i] rows near questions[i], at least effort.k where there are as many, as
   // first_row + row and in no order.  Questions must be in reach; `excluded` counts from
   // first_row, too.  On the calling thread; one question that visits many rows on `threads` of
-  // them.
+  // them.  What was read is added to `work`, if given.
   // Errors: kCorrupt (a row number of the file), kBadData (a key that is not finite).
   Status Search(std::span<const Question> questions, const SearchEffort& effort, int64_t first_row,
-                int threads, std::span<std::vector<MeasuredRow>> measured) const;
+                int threads, std::span<std::vector<MeasuredRow>> measured,
+                SearchWork* work = nullptr) const;
 
   bool any_hidden() const { return !hidden_.empty(); }
   bool hidden(int64_t row) const { return !hidden_.empty() && hidden_[row]; }
@@ -49,9 +50,9 @@ class ListSearch {
   int64_t living_rows(int64_t list) const;
 
  private:
-  int64_t BytesOf(std::span<const Visit> visits) const;
-  Status Measure(const Question& question, std::span<const Candidate> candidates, int64_t first_row,
-                 std::vector<MeasuredRow>* measured) const;
+  int64_t RowsOf(std::span<const Visit> visits) const;
+  Status Measure(std::span<const Question> questions, std::span<CandidatePool> pools,
+                 int64_t first_row, std::span<std::vector<MeasuredRow>> measured) const;
 
   InvertedFile file_;
   KeyStore keys_;

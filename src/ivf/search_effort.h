@@ -10,8 +10,10 @@ namespace resmem {
 // For up to k neighbors.
 struct SearchEffort {
   int64_t k = 0;
-  int64_t probes = 0;  // lists scanned
-  int64_t depth = 0;   // rows measured by their keys, >= k
+  double reach = 0;  // how far a query goes on beyond its first lists: ivf/list_choice.h
+  int64_t lists =
+      0;  // that queries read on average where it was tried; answers do not depend on it
+  int64_t depth = 0;  // rows measured by their keys, >= k
 };
 
 // The least effort that was seen to suffice, and what it gave.
@@ -19,6 +21,11 @@ struct MeasuredEffort {
   SearchEffort effort;
   double recall = 0;   // mean over the queries tried
   bool exact = false;  // so many lists that scanning all keys is quicker
+};
+
+// What searches read.
+struct SearchWork {
+  int64_t lists = 0, rows = 0;
 };
 
 // Effort is chosen for these k and for the memory's own; a search takes the first that is not

@@ -28,16 +28,26 @@ Result<MeasuredEffort> EffortFromJson(const Json& object, int64_t previous,
   SearchEffort& effort = measured.effort;
   Fields fields(object, where);
   fields.Get("k", &effort.k);
-  fields.Get("probes", &effort.probes);
   fields.Get("depth", &effort.depth);
+  // Chosen for another rule, before there was a reach; what it was is not known to suffice now.
+  const bool outdated = object.contains("probes") && !object.contains("reach");
+  const Json none = 0;
+  if (outdated) {
+    effort.lists = 1;
+  } else {
+    fields.Get("lists", &effort.lists);
+  }
+  const Json* reach = outdated ? &none : fields.Find("reach");
   RESMEM_RETURN_IF_ERROR(fields.status());
+  effort.reach = reach->is_number() ? reach->get<double>() : -1;
   const int64_t k = effort.k;
-  if (k <= previous || k > kMostNeighbors || effort.probes < 1 || effort.probes > INT32_MAX ||
-      effort.depth < k || effort.depth > kMostDepth * k) {
-    return CorruptManifest(Text(where, " is ", effort.probes, " probes and depth ", effort.depth,
-                                " for k = ", k, "; expected k above ", previous, " and up to ",
-                                kMostNeighbors, ", 1 or more probes, depth k to ", kMostDepth,
-                                " k"));
+  if (k <= previous || k > kMostNeighbors || !(effort.reach >= 0 && effort.reach < 1e300) ||
+      effort.lists < 1 || effort.lists > INT32_MAX || effort.depth < k ||
+      effort.depth > kMostDepth * k) {
+    return CorruptManifest(Text(
+        where, " is reach ", reach->dump(), ", ", effort.lists, " lists and depth ", effort.depth,
+        " for k = ", k, "; expected k above ", previous, " and up to ", kMostNeighbors,
+        ", a reach of 0 or more, 1 or more lists, depth k to ", kMostDepth, " k"));
   }
   if (object.contains("exact")) {
     if (!object["exact"].is_boolean()) {
@@ -45,6 +55,7 @@ Result<MeasuredEffort> EffortFromJson(const Json& object, int64_t previous,
     }
     measured.exact = object["exact"].get<bool>();
   }
+  measured.exact = measured.exact || outdated;
   RESMEM_ASSIGN_OR_RETURN(measured.recall, ShareFromJson(object, "recall", where));
   return measured;
 }
@@ -88,7 +99,8 @@ Json IndexToJson(const IndexRecord& index) {
     Json efforts = Json::array();
     for (const MeasuredEffort& measured : part.efforts) {
       efforts.push_back({{"k", measured.effort.k},
-                         {"probes", measured.effort.probes},
+                         {"reach", measured.effort.reach},
+                         {"lists", measured.effort.lists},
                          {"depth", measured.effort.depth},
                          {"recall", measured.recall},
                          {"exact", measured.exact}});
