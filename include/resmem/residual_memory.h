@@ -95,6 +95,7 @@ struct IndexInfo {
   int64_t given_queries = 0;
 };
 
+class ResidualCache;
 class StoredRows;
 class ResidualMemory {
  public:
@@ -146,6 +147,8 @@ class ResidualMemory {
 
   // For the library's own use.
   const StoredRows& stored_rows() const;
+  // Null where residuals are stored, or would be too many.
+  ResidualCache* residual_cache() const;
 
  private:
   struct Impl;

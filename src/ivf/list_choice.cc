@@ -122,6 +122,7 @@ std::vector<Visit> ListChoice::Rest(std::span<const float> kth) {
         SquaredDistance(questions_[query].query, file_.centroids().center(), queries_.dim());
     const double limit = effort_.reach * FourthPower(kth[query]);
     size_t end = PutFirst(near, first, [&](size_t n, float value) {
+      if (effort_.reach == 0) return std::cmp_less_equal(n, effort_.lists);
       return static_cast<double>(n) * FourthPower(std::max(of_center + value, 0.0)) <= limit;
     });
     if (search_.any_hidden()) end = GoOn(near, end);

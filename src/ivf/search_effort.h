@@ -10,9 +10,10 @@ namespace resmem {
 // For up to k neighbors.
 struct SearchEffort {
   int64_t k = 0;
-  double reach = 0;  // how far a query goes on beyond its first lists: ivf/list_choice.h
-  int64_t lists =
-      0;  // that queries read on average where it was tried; answers do not depend on it
+  // How far a query goes on beyond its first lists: ivf/list_choice.h.  0: to its `lists` nearest.
+  double reach = 0;
+  // Otherwise those that queries read on average where it was tried; no answer depends on them.
+  int64_t lists = 0;
   int64_t depth = 0;  // rows measured by their keys, >= k
 };
 

@@ -29,15 +29,11 @@ Result<MeasuredEffort> EffortFromJson(const Json& object, int64_t previous,
   Fields fields(object, where);
   fields.Get("k", &effort.k);
   fields.Get("depth", &effort.depth);
-  // Chosen for another rule, before there was a reach; what it was is not known to suffice now.
-  const bool outdated = object.contains("probes") && !object.contains("reach");
+  // Before there was a reach, every query read as many lists.
+  const bool without_reach = !object.contains("reach") && object.contains("probes");
+  fields.Get(without_reach ? "probes" : "lists", &effort.lists);
   const Json none = 0;
-  if (outdated) {
-    effort.lists = 1;
-  } else {
-    fields.Get("lists", &effort.lists);
-  }
-  const Json* reach = outdated ? &none : fields.Find("reach");
+  const Json* reach = without_reach ? &none : fields.Find("reach");
   RESMEM_RETURN_IF_ERROR(fields.status());
   effort.reach = reach->is_number() ? reach->get<double>() : -1;
   const int64_t k = effort.k;
@@ -55,7 +51,6 @@ Result<MeasuredEffort> EffortFromJson(const Json& object, int64_t previous,
     }
     measured.exact = object["exact"].get<bool>();
   }
-  measured.exact = measured.exact || outdated;
   RESMEM_ASSIGN_OR_RETURN(measured.recall, ShareFromJson(object, "recall", where));
   return measured;
 }

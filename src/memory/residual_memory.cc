@@ -5,6 +5,7 @@
 
 #include "memory/id_index.h"
 #include "memory/memory_index.h"
+#include "memory/residual_cache.h"
 #include "memory/stored_rows.h"
 #include "support/check.h"
 #include "support/guard.h"
@@ -30,6 +31,8 @@ struct ResidualMemory::Impl {
   int64_t bytes_on_disk = 0;
   std::unique_ptr<KnnIndex> exact;
   std::optional<MemoryIndex> approximate;
+  mutable std::once_flag cache_once;
+  mutable std::optional<ResidualCache> cache;
   mutable std::once_flag ids_once;
   mutable std::optional<IdIndex> id_index;
 };
@@ -169,6 +172,17 @@ void ResidualMemory::AddResidual(int64_t row, float temperature, float weight,
   RESMEM_DCHECK(static_cast<int64_t>(accumulator.size()) == description().outputs);
   const auto [segment, local] = impl_->rows.Find(row);
   segment->AddResidual(local, temperature, weight, scratch.data(), accumulator.data());
+}
+
+ResidualCache* ResidualMemory::residual_cache() const {
+  if (description().form != ResidualForm::kLogits ||
+      !ResidualCache::Fits(capacity(), description().outputs)) {
+    return nullptr;
+  }
+  std::call_once(impl_->cache_once, [this] {
+    impl_->cache.emplace(capacity(), description().outputs, description().parameters.temperature);
+  });
+  return &*impl_->cache;
 }
 
 const StoredRows& ResidualMemory::stored_rows() const {

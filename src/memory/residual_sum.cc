@@ -5,6 +5,7 @@
 
 #include "kernels/row_sums.h"
 #include "kernels/vector_math.h"
+#include "memory/residual_cache.h"
 #include "memory/stored_rows.h"
 #include "support/check.h"
 
@@ -20,6 +21,7 @@ constexpr size_t kAhead = 8;
 
 ResidualSum::ResidualSum(const ResidualMemory& memory)
     : memory_(&memory),
+      cache_(memory.residual_cache()),
       sum_(static_cast<size_t>(memory.description().outputs)),
       scratch_(memory.description().form == ResidualForm::kDense ? 0 : sum_.size()) {}
 
@@ -100,9 +102,38 @@ void ResidualSum::AddOneByOne(std::span<const int64_t> rows, const float* weight
 
 void ResidualSum::AddLogits(std::span<const int64_t> rows, const float* weights,
                             float temperature) {
+  if (cache_ != nullptr && temperature == cache_->temperature()) {
+    AddKept(rows, weights);
+    return;
+  }
   AddOneByOne(rows, weights, [&](const Segment& segment, int64_t row, float weight) {
     segment.AddResidual(row, temperature, weight, scratch_.data(), sum_.data());
   });
+}
+
+void ResidualSum::AddKept(std::span<const int64_t> rows, const float* weights) {
+  const StoredRows& stored = memory_->stored_rows();
+  const float temperature = cache_->temperature();
+  const auto outputs = static_cast<int64_t>(sum_.size());
+  std::array<const float*, kPiece> places;
+  size_t added = 0, found = 0;  // rows
+  const auto add = [&] {
+    AddRows(weights + added, places.data() + added, static_cast<int64_t>(found - added), outputs,
+            sum_.data());
+    added = found;
+  };
+  for (; found < rows.size(); ++found) {
+    const auto [segment, local] = stored.Find(rows[found]);
+    places[found] =
+        cache_->FindOrKeep(rows[found], [&, segment = segment, local = local](float* out) {
+          segment->Residual(local, temperature, out);
+        });
+    if (places[found] != nullptr) continue;
+    add();
+    segment->AddResidual(local, temperature, weights[found], scratch_.data(), sum_.data());
+    added = found + 1;
+  }
+  add();
 }
 
 int64_t ResidualSum::AddSparse(std::span<const int64_t> rows, const float* weights,

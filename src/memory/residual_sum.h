@@ -30,9 +30,11 @@ class ResidualSum {
   template <class Add>
   void AddOneByOne(std::span<const int64_t> rows, const float* weights, const Add& add);
   void AddLogits(std::span<const int64_t> rows, const float* weights, float temperature);
+  void AddKept(std::span<const int64_t> rows, const float* weights);
   int64_t AddSparse(std::span<const int64_t> rows, const float* weights, uint32_t* touched);
 
   const ResidualMemory* memory_;
+  ResidualCache* cache_;    // null: none
   std::vector<float> sum_;  // zeros between calls
   std::vector<float> scratch_;
   std::vector<uint32_t> touched_;  // sparse: classes whose sum is not 0, and maybe some twice

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "fixtures/every_memory.h"
 #include "kernels/every_simd_level.h"
+#include "memory/residual_cache.h"
 
 namespace resmem {
 namespace {
@@ -65,6 +68,36 @@ TEST(ResidualSum, GivesTheBitsOfOneRowAddedAfterTheOther) {
       }
     });
   }
+}
+
+// Residuals of logits are kept by whoever computes them first.
+TEST(ResidualSum, GivesTheSameBitsOnThreadsThatKeepResidualsForEachOther) {
+  const TemporaryFolder folder;
+  MemoryDescription description;
+  description.dim = kKeyDim;
+  description.outputs = kSumOutputs;
+  const ResidualMemory memory = Open(WriteMemory(folder, description));
+  ASSERT_NE(memory.residual_cache(), nullptr);
+  const Question question(80);
+  const auto ask = [&](float temperature) {
+    std::vector<float> found = question.scores;
+    ResidualSum(memory).AddTo(question.rows, question.weights, temperature, 0.3f, found);
+    return found;
+  };
+  const float temperature = description.parameters.temperature;
+  std::vector<std::vector<float>> found(8);
+  std::vector<std::thread> threads;
+  for (auto& mine : found) threads.emplace_back([&] { mine = ask(temperature); });
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& one : found) EXPECT_EQ(one, ask(temperature));
+  // Another temperature is not answered by what was kept at the first.
+  EXPECT_NE(ask(2 * temperature), ask(temperature));
+}
+
+TEST(ResidualCache, IsTakenOnlyWhereAllRowsHaveRoom) {
+  EXPECT_TRUE(ResidualCache::Fits(1 << 20, 256));
+  EXPECT_FALSE(ResidualCache::Fits((1 << 20) + 1, 256));
+  EXPECT_FALSE(ResidualCache::Fits(1, INT64_MAX / 2));
 }
 
 }  // namespace
