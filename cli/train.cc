@@ -71,7 +71,8 @@ void TrainCommand::Declare(CommandLine& line) {
               "AMX tiles (3 times as fast), else float32");
   line.Group("Recipe");
   line.Value("--preset", &preset_, "WORD",
-             "short: 24 epochs of a single cycle; paper: the paper's 256 epochs; the options "
+             "short: 24 epochs of a single cycle; long: 96 of them; paper: the paper's 256 epochs; "
+             "the options "
              "below change single values");
   line.Value("--epochs", &epochs_, "N", "passes over the rows").Default("the preset's");
   line.Value("--batch", &batch_, "N", "rows a step").Default("128");

@@ -159,8 +159,8 @@ class Chooser {
     RESMEM_ASSIGN_OR_RETURN(const bool found, FindReach(trial));
     if (!found) return MeasuredEffort{{k, 0, file_.lists(), most_depth}, 1, true};
     Trial::Outcome outcome;
-    for (const int64_t eighths : {9, 10, 12, 16, 24, 32, 48, 64, 96, 128}) {
-      effort_.depth = std::min(k * eighths / 8, most_depth);
+    for (const int64_t parts : {33, 34, 36, 40, 48, 64, 96, 128, 192, 256, 384, 512}) {
+      effort_.depth = std::min(k * parts / 32, most_depth);
       RESMEM_ASSIGN_OR_RETURN(outcome, Try(trial, step_));
       if (Suffices(outcome, recall_) || effort_.depth == most_depth) break;
     }

@@ -83,10 +83,11 @@ void ListChoice::ForAll(const Take& take) {
 void ListChoice::AddVisits(std::span<const Candidate> lists, uint32_t query,
                            std::vector<Visit>* visits) const {
   const float* values = questions_[query].query;
-  for (const Candidate& list : lists) {
-    const float* centroid = file_.centroids().centroid(list.number());
-    const double base = SquaredDistance(values, centroid, queries_.dim());
-    visits->push_back({list.number(), query, static_cast<float>(base)});
+  const auto centroid = [&](size_t i) { return file_.centroids().centroid(lists[i].number()); };
+  for (size_t i = 0; i < lists.size(); ++i) {
+    const float* next = i + 1 < lists.size() ? centroid(i + 1) : nullptr;
+    const float base = RoughSquaredDistance(values, centroid(i), queries_.dim(), next);
+    visits->push_back({lists[i].number(), query, base});
   }
 }
 

@@ -98,7 +98,9 @@ RESMEM_VNNI int64_t ScanSomeByVnni(const QueryGroup& group, int64_t first_query,
   __m512i sums[kSums];
 #pragma GCC unroll 16
   for (int s = 0; s < kSums; ++s) sums[s] = _mm512_setzero_si512();
+  constexpr int64_t kAhead = 4096;  // bytes, into the second cache; blocks follow each other
   for (int64_t i = 0; i < width; i += 4) {
+    if constexpr (kBlocks == 1) __builtin_prefetch(codes + i * kBlockRows + kAhead, 0, 2);
     __m512i code[kBlocks];
 #pragma GCC unroll 4
     for (int b = 0; b < kBlocks; ++b) {

@@ -14,14 +14,15 @@ namespace resmem {
 namespace {
 
 // The sentence in the header, word for word.
-double AsSpecified(const float* a, const float* b, int64_t n) {
-  double lanes[16] = {};
+template <class T, int kLanes>
+T AsSpecified(const float* a, const float* b, int64_t n) {
+  T lanes[kLanes] = {};
   for (int64_t i = 0; i < n; ++i) {
-    const double difference = static_cast<double>(a[i]) - static_cast<double>(b[i]);
-    const double product = difference * difference;
-    lanes[i % 16] += product;
+    const T difference = static_cast<T>(a[i]) - static_cast<T>(b[i]);
+    const T product = difference * difference;
+    lanes[i % kLanes] += product;
   }
-  for (int width : {8, 4, 2, 1}) {
+  for (int width = kLanes / 2; width > 0; width /= 2) {
     for (int lane = 0; lane < width; ++lane) lanes[lane] += lanes[lane + width];
   }
   return lanes[0];
@@ -35,10 +36,14 @@ TEST(SquaredDistance, EveryInstructionSetComputesTheSpecificationBitForBit) {
     for (float& value : b) value = static_cast<float>(random.Normal());
     for (int64_t n = 0; n <= 130; ++n) {
       for (const int64_t offset : {0, 1, 3}) {
-        const double expected = AsSpecified(a.data() + offset, b.data() + 2 * offset, n);
+        const float *x = a.data() + offset, *y = b.data() + 2 * offset;
+        const double expected = AsSpecified<double, 16>(x, y, n);
+        const float roughly = AsSpecified<float, 32>(x, y, n);
         AtEverySimdLevel([&] {
-          const double found = SquaredDistance(a.data() + offset, b.data() + 2 * offset, n);
+          const double found = SquaredDistance(x, y, n);
           ASSERT_EQ(std::bit_cast<uint64_t>(found), std::bit_cast<uint64_t>(expected)) << n;
+          const float rough = RoughSquaredDistance(x, y, n);
+          ASSERT_EQ(std::bit_cast<uint32_t>(rough), std::bit_cast<uint32_t>(roughly)) << n;
         });
       }
     }

@@ -11,7 +11,7 @@ namespace resmem {
 namespace {
 
 constexpr int64_t kRecipeVersion = 1;
-constexpr const char* kPresets[] = {"short", "paper"};
+constexpr const char* kPresets[] = {"short", "long", "paper"};
 constexpr int64_t kDepths[] = {8, 14, 20, 32, 44, 56};
 constexpr int64_t kMostHidden = 65536;
 
@@ -155,16 +155,17 @@ Result<NetworkName> ParseNetworkName(const std::string& name) {
 }
 
 Status ApplyPreset(const std::string& name, TrainRecipe* recipe) {
-  if (name == "short") {
+  if (name == "short" || name == "long") {
     const TrainRecipe defaults;
-    recipe->epochs = defaults.epochs;
+    const int64_t times = name == "short" ? 1 : 4;
+    recipe->epochs = times * defaults.epochs;
     recipe->schedule = defaults.schedule;
     recipe->peak_rate = defaults.peak_rate;
-    recipe->warmup_epochs = defaults.warmup_epochs;
+    recipe->warmup_epochs = static_cast<double>(times) * defaults.warmup_epochs;
     recipe->drop_epochs = defaults.drop_epochs;
     recipe->nesterov = defaults.nesterov;
     recipe->weight_decay = defaults.weight_decay;
-    recipe->evaluate_every = defaults.evaluate_every;
+    recipe->evaluate_every = times * defaults.evaluate_every;
   } else if (name == "paper") {
     recipe->epochs = 256;
     recipe->schedule = RateSchedule::kSteps;
@@ -175,7 +176,7 @@ Status ApplyPreset(const std::string& name, TrainRecipe* recipe) {
     recipe->weight_decay = 1e-4;  // the paper gives none; this one is usual
     recipe->evaluate_every = 4;
   } else {
-    return Invalid(Text("there is no preset \"", name, "\"; there are short and paper"));
+    return Invalid(Text("there is no preset \"", name, "\"; there are short, long and paper"));
   }
   recipe->preset = name;
   recipe->batch = 128;

@@ -26,6 +26,7 @@ std::vector<TrainingRun> ListRuns() {
   for (const int64_t share : {10, 20, 40, 60, 80}) {
     runs.push_back({"size-resnet8-" + std::to_string(share), "resnet8", "short", 1, share});
   }
+  runs.push_back({"long-resnet8-seed1", "resnet8", "long", 1, 100, /*holds_out=*/false});
   runs.push_back({"paper-resnet8-seed1", "resnet8", "paper", 1, 100, /*holds_out=*/false,
                   /*keep_epochs=*/{128, 160, 192, 224, 256}});
   return runs;
@@ -79,7 +80,7 @@ TrainRecipe RecipeOf(const TrainingRun& run, const Workspace& workspace) {
   const int64_t left = workspace.train().size() - recipe.validation_rows;
   recipe.rows = run.share == 100 ? 0 : left * run.share / 100;
   recipe.threads = workspace.options().training_threads;
-  recipe.evaluate_every = run.preset == "paper" ? 8 : 2;
+  recipe.evaluate_every = run.preset == "short" ? 2 : 8;
   recipe.keep_epochs = run.keep_epochs;
   if (workspace.options().quick) {
     recipe.epochs = 2;

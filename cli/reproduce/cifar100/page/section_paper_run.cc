@@ -76,6 +76,28 @@ void AddPaperRun(Page* page) {
                   ShareText(NumberAt(run, "train/resmem/value")) + " (the paper: about 100 %).");
 }
 
+void AddLongRun(Page* page) {
+  if (!page->Begin("ResNet-8 with a single cycle", "long-resnet8-seed1")) return;
+  const Json& run = page->result("long-resnet8-seed1");
+  const Json& paper = page->result("paper-resnet8-seed1");
+  page->Paragraph("The preset `long`: " + Count(CountAt(run, "epochs")) + " epochs on the same " +
+                  Count(CountAt(run, "learned_rows")) + " pictures, seed " +
+                  Count(CountAt(run, "seed")) + ", trained in " +
+                  Duration(NumberAt(run, "training_seconds")) + " with products in " +
+                  TextAt(run, "precision") + ". At the paper's values, on the test pictures:");
+  MarkdownTable table({"recipe", "epochs", "base", "k-NN only", "ResMem", "gain"});
+  const auto add = [&](const char* name, const Json& judged) {
+    table.AddRow({name, Count(CountAt(judged, "epochs")),
+                  ShareWithInterval(At(judged, "test/base")),
+                  ShareText(NumberAt(judged, "test/knn/value")),
+                  ShareText(NumberAt(judged, "test/resmem/value")),
+                  PointsWithInterval(At(judged, "test/gain"))});
+  };
+  add("`long`", run);
+  if (paper.is_object()) add("the paper's", paper);
+  page->Add(table);
+}
+
 void AddEpochs(Page* page) {
   if (!page->Begin("By epoch (the paper's table \"joint\")", "epochs")) return;
   MarkdownTable table(

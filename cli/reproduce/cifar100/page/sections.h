@@ -11,6 +11,7 @@ void WritePage(std::span<const Step> steps, bool quick, Page* page);
 
 void AddSummary(Page* page);
 void AddPaperRun(Page* page);
+void AddLongRun(Page* page);
 void AddEpochs(Page* page);
 void AddSeeds(Page* page);
 void AddDepth(Page* page);

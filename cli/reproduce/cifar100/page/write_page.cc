@@ -17,6 +17,7 @@ void WritePage(std::span<const Step> steps, bool quick, Page* page) {
   }
   AddSummary(page);
   AddPaperRun(page);
+  AddLongRun(page);
   AddEpochs(page);
   AddSeeds(page);
   AddDepth(page);
