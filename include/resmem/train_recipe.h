@@ -69,7 +69,8 @@ struct NetworkName {
 Result<NetworkName> ParseNetworkName(const std::string& name);
 
 // "paper": the recipe of the paper's section on images.  "short": a single cycle of a tenth of the
-// epochs; "long": the same of three eighths (what each reaches: docs/results/cifar100.md).  kInvalidArgument for another name.
+// epochs; "long": the same of three eighths (what each reaches: docs/results/cifar100.md).
+// kInvalidArgument for another name.
 Status ApplyPreset(const std::string& name, TrainRecipe* recipe);
 std::span<const char* const> PresetNames();
 

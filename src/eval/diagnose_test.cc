@@ -23,29 +23,34 @@ MemoryDescription Described() {
   return description;
 }
 
-// In 12 clusters.
+// Spread far from the clusters, so that neighbors lie in several lists.
+void Spread(Random* random, float* key) {
+  for (int64_t i = 0; i < kDim; ++i) key[i] = static_cast<float>(200 + random->Normal());
+}
+
+// Nine of ten rows in small tight clusters, where every neighbor is in the nearest list.
 RowData Clusters() {
+  constexpr int64_t kClusters = 200;
   RowData data = MakeRows(kRows, kDim, kOutputs, 1);
+  Random random(4);
+  std::vector<float> centers(kClusters * kDim);
+  for (float& value : centers) value = static_cast<float>(30 * random.Normal());
   for (int64_t row = 0; row < kRows; ++row) {
+    float* const key = data.keys.data() + row * kDim;
+    const float* const center = centers.data() + row % kClusters * kDim;
     for (int64_t i = 0; i < kDim; ++i) {
-      data.keys[static_cast<size_t>(row * kDim + i)] +=
-          static_cast<float>((row % 12 + 1) * (i + 3) % 7 * 2);
+      key[i] = center[i] + static_cast<float>(0.01 * random.Normal());
     }
+    if (row % 10 == 0) Spread(&random, key);
   }
   return data;
 }
 
-// Half-way between rows of the memory, where few are.
-RowData Between(const RowData& data, uint64_t seed) {
+// Like the few rows that are in no cluster.
+RowData Hard(uint64_t seed) {
   RowData given = MakeRows(kGiven, kDim, kOutputs, seed);
   Random random(seed);
-  for (int64_t q = 0; q < kGiven; ++q) {
-    const uint64_t a = random.Below(kRows), b = random.Below(kRows);
-    for (int64_t i = 0; i < kDim; ++i) {
-      given.keys[static_cast<size_t>(q * kDim + i)] =
-          (data.keys[a * kDim + i] + data.keys[b * kDim + i]) / 2;
-    }
-  }
+  for (int64_t q = 0; q < kGiven; ++q) Spread(&random, given.keys.data() + q * kDim);
   return given;
 }
 
@@ -68,7 +73,7 @@ bool Advises(const Diagnosis& diagnosis, const std::string& words) {
 TEST(Diagnose, TellsTheRecallOnTheMemorysRowsAndOnThoseGivenApart) {
   const TemporaryFolder folder(fixtures::FastParent());
   const std::string path = folder / "m";
-  const RowData data = Clusters(), given = Between(data, 2), held_out = Between(data, 3);
+  const RowData data = Clusters(), given = Hard(2), held_out = Hard(3);
   Write(path, Described(), data.view(Described()));
   EXPECT_FALSE(DiagnoseOn(path, &given).index_on_given.has_value());  // search is exact
 

@@ -24,8 +24,7 @@ double LargestLower(double squared, BoundedBy bounded_by) {
 
 void CandidateMeasure::Measure(const float* query, std::span<const Candidate> candidates) {
   measure_.Run(
-      candidates.size(), [&](size_t) { return query; },
-      [&](size_t i) { return candidates[i].row; },
+      candidates.size(), [&](size_t) { return query; }, [&](size_t i) { return candidates[i].row; },
       [&](size_t i, double squared) {
         measured_.push_back({squared, candidates[i].row});
       });
