@@ -95,8 +95,8 @@ TEST(ResidualSum, GivesTheSameBitsOnThreadsThatKeepResidualsForEachOther) {
 }
 
 TEST(ResidualCache, IsTakenOnlyWhereAllRowsHaveRoom) {
-  EXPECT_TRUE(ResidualCache::Fits(1 << 20, 256));
-  EXPECT_FALSE(ResidualCache::Fits((1 << 20) + 1, 256));
+  EXPECT_TRUE(ResidualCache::Fits(1 << 16, 256));
+  EXPECT_FALSE(ResidualCache::Fits((1 << 16) + 1, 256));
   EXPECT_FALSE(ResidualCache::Fits(1, INT64_MAX / 2));
 }
 
