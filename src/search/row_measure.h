@@ -37,7 +37,7 @@ class RowMeasure {
 
  private:
   // The lines of a row that lies in place are asked for one by one while another is measured: the
-  // next row is far enough, unless rows are short.
+  // second next row is far enough, unless rows are short.
   size_t RowsAhead() const {
     constexpr size_t kMost = 8, kBytes = 1024;
     if (keys_.rows() == 0 || keys_.InPlace(0) == nullptr) return kMost;
