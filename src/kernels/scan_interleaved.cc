@@ -25,18 +25,20 @@ void InterleaveRow(const int8_t* codes, int64_t dim, int64_t place, uint8_t* blo
 
 // The instruction multiplies unsigned by signed bytes.  With q = 256 high + low, both signed, and
 // unsigned x + 128: sum of q x = 256 * sum of high (x + 128) + sum of low (x + 128) - 128 sum of q.
+// Likewise sum of high x = sum of high (x + 128) - 128 sum of high.
 // Sums may wrap around on the way; the result fits, see LargestQueryCode().
-int32_t HalveQuery(const int16_t* codes, int64_t dim, int8_t* halves) {
+HalfCorrections HalveQuery(const int16_t* codes, int64_t dim, int8_t* halves) {
   const int64_t width = InterleavedWidth(dim);
   std::fill_n(halves, 2 * width, int8_t{0});
-  uint32_t sum = 0;
+  uint32_t sum = 0, upper = 0;
   for (int64_t i = 0; i < dim; ++i) {
     const int8_t low = static_cast<int8_t>(codes[i]);
     halves[i] = static_cast<int8_t>((codes[i] - low) / 256);
     halves[width + i] = low;
     sum += static_cast<uint32_t>(codes[i]);
+    upper += static_cast<uint32_t>(halves[i]);
   }
-  return static_cast<int32_t>(128u * sum);
+  return {static_cast<int32_t>(128u * sum), static_cast<int32_t>(128u * upper)};
 }
 
 #if defined(__x86_64__)
@@ -63,33 +65,51 @@ RESMEM_VNNI_INLINE void AddDots(__m512i codes, __m512i four, __m512i* sum) {
   __asm__("vpdpbusd %2, %1, %0" : "+v"(*sum) : "v"(codes), "v"(four));
 }
 
-// Sums of products of all rows of kBlocks blocks, block by block, with each query.  Written without
+// Sums of products of the rows of kBlocks blocks with one half of each query.  Written without
 // loops over the sums: only so does g++ 12 keep all of them in registers.
 template <int kQueries, int kBlocks>
-struct Products {
+struct HalfProducts {
   static constexpr int kColumns = kBlocks * static_cast<int>(kVectors);
   static constexpr int kSums = kQueries * kColumns;
+  // A product waits for the one before it in its sum, so that few sums are made in several parts.
+  static constexpr int kParts = kSums <= 2 ? 4 : kSums <= 4 ? 2 : 1;
   using Columns = std::make_integer_sequence<int, kColumns>;
   using Cells = std::make_integer_sequence<int, kSums>;
+  using Parts = std::make_integer_sequence<int, kParts>;
 
   __m512i sums[kSums];  // of query 0, then of query 1
 
-  RESMEM_VNNI_INLINE void Make(const InterleavedQuery* queries, const uint8_t* codes,
-                               int64_t width) {
-    __m512i high[kSums], low[kSums];
-    Clear(high, low, Cells());
-    for (int64_t i = 0; i < width; i += 4) {
-      __m512i columns[kColumns];
-      Load(codes + i * kInterleavedRows, kInterleavedRows * width, columns, Columns());
-      Add(queries, i, width, columns, high, low, Cells());
+  // The half that begins `offset` bytes behind the upper one.
+  RESMEM_VNNI_INLINE void Make(const InterleavedQuery* queries, int64_t offset,
+                               const uint8_t* codes, int64_t width) {
+    __m512i parts[kParts * kSums];
+    Clear(parts, std::make_integer_sequence<int, kParts * kSums>());
+    int64_t i = 0;
+    for (; i + 4 * kParts <= width; i += 4 * kParts) {
+      AddSteps(queries, offset, codes, width, i, parts, Parts());
     }
-    Join(queries, high, low, Cells());
+    for (; i < width; i += 4) {
+      AddSteps(queries, offset, codes, width, i, parts, std::integer_sequence<int, 0>());
+    }
+    AddUp(parts, Cells());
   }
 
  private:
-  template <int... c>
-  RESMEM_VNNI_INLINE void Clear(__m512i* high, __m512i* low, std::integer_sequence<int, c...>) {
-    ((high[c] = low[c] = _mm512_setzero_si512()), ...);
+  template <int... p>
+  RESMEM_VNNI_INLINE void Clear(__m512i* parts, std::integer_sequence<int, p...>) {
+    ((parts[p] = _mm512_setzero_si512()), ...);
+  }
+  template <int... p>
+  RESMEM_VNNI_INLINE void AddSteps(const InterleavedQuery* queries, int64_t offset,
+                                   const uint8_t* codes, int64_t width, int64_t i, __m512i* parts,
+                                   std::integer_sequence<int, p...>) {
+    (AddStep(queries, offset, codes, width, i + 4 * p, parts + p * kSums), ...);
+  }
+  RESMEM_VNNI_INLINE void AddStep(const InterleavedQuery* queries, int64_t offset,
+                                  const uint8_t* codes, int64_t width, int64_t i, __m512i* part) {
+    __m512i columns[kColumns];
+    Load(codes + i * kInterleavedRows, kInterleavedRows * width, columns, Columns());
+    Add(queries, offset + i, columns, part, Cells());
   }
   template <int... c>
   RESMEM_VNNI_INLINE void Load(const uint8_t* codes, int64_t block_bytes, __m512i* columns,
@@ -99,33 +119,77 @@ struct Products {
   RESMEM_VNNI_INLINE static __m512i LoadColumn(const uint8_t* place) {
     // One query waits for memory; far enough ahead to come in time, near enough to stay.
     constexpr int64_t kAhead = 4096;
-    if (kQueries == 1) _mm_prefetch(reinterpret_cast<const char*>(place + kAhead), _MM_HINT_T0);
+    if (kQueries == 1 && kBlocks > 1) {
+      _mm_prefetch(reinterpret_cast<const char*>(place + kAhead), _MM_HINT_T0);
+    }
     return _mm512_load_si512(place);
   }
   template <int... s>
-  RESMEM_VNNI_INLINE void Add(const InterleavedQuery* queries, int64_t i, int64_t width,
-                              const __m512i* columns, __m512i* high, __m512i* low,
-                              std::integer_sequence<int, s...>) {
-    (AddDots(columns[s % kColumns], Broadcast(queries[s / kColumns].halves + i), &high[s]), ...);
-    (AddDots(columns[s % kColumns], Broadcast(queries[s / kColumns].halves + width + i), &low[s]),
-     ...);
+  RESMEM_VNNI_INLINE void Add(const InterleavedQuery* queries, int64_t i, const __m512i* columns,
+                              __m512i* part, std::integer_sequence<int, s...>) {
+    (AddDots(columns[s % kColumns], Broadcast(queries[s / kColumns].halves + i), &part[s]), ...);
   }
   template <int... s>
-  RESMEM_VNNI_INLINE void Join(const InterleavedQuery* queries, const __m512i* high,
-                               const __m512i* low, std::integer_sequence<int, s...>) {
-    ((sums[s] = _mm512_sub_epi32(_mm512_add_epi32(_mm512_slli_epi32(high[s], 8), low[s]),
-                                 _mm512_set1_epi32(queries[s / kColumns].correction))),
-     ...);
+  RESMEM_VNNI_INLINE void AddUp(const __m512i* parts, std::integer_sequence<int, s...>) {
+    ((sums[s] = Total(parts + s, Parts())), ...);
+  }
+  template <int... p>
+  RESMEM_VNNI_INLINE static __m512i Total(const __m512i* parts, std::integer_sequence<int, p...>) {
+    __m512i total = _mm512_setzero_si512();
+    ((total = _mm512_add_epi32(total, parts[p * kSums])), ...);
+    return total;
   }
 };
 
-RESMEM_VNNI_INLINE __m512 ValueOf(__m512i sum, const InterleavedQuery& query,
+RESMEM_VNNI_INLINE __m512i JoinHalves(__m512i upper, __m512i lower) {
+  return _mm512_add_epi32(_mm512_slli_epi32(upper, 8), lower);
+}
+
+RESMEM_VNNI_INLINE __m512 ValueOf(__m512i sum, const InterleavedCode& code,
                                   const InterleavedRows& rows, int64_t row) {
-  const __m512 product =
-      _mm512_mul_ps(_mm512_mul_ps(_mm512_cvtepi32_ps(sum), _mm512_loadu_ps(rows.scales + row)),
-                    _mm512_set1_ps(query.double_scale));
-  const __m512 norms = _mm512_add_ps(_mm512_set1_ps(query.norm), _mm512_loadu_ps(rows.norms + row));
+  const __m512i corrected = _mm512_sub_epi32(sum, _mm512_set1_epi32(code.correction));
+  const __m512 product = _mm512_mul_ps(
+      _mm512_mul_ps(_mm512_cvtepi32_ps(corrected), _mm512_loadu_ps(rows.scales + row)),
+      _mm512_set1_ps(code.double_scale));
+  const __m512 norms = _mm512_add_ps(_mm512_set1_ps(code.norm), _mm512_loadu_ps(rows.norms + row));
   return _mm512_sub_ps(norms, product);
+}
+
+// The values of a block of rows, and a bit for each that is within reach.
+struct BlockValues {
+  __m512 first, second;
+  uint32_t below;
+
+  RESMEM_VNNI_INLINE BlockValues(__m512i first_sum, __m512i second_sum, const InterleavedCode& code,
+                                 const InterleavedRows& rows, int64_t block) {
+    const float radius = code.reach + rows.errors[block];
+    const __m512 threshold = _mm512_set1_ps(radius * radius);
+    first = ValueOf(first_sum, code, rows, block * kInterleavedRows);
+    second = ValueOf(second_sum, code, rows, block * kInterleavedRows + 16);
+    below = _cvtmask16_u32(_mm512_cmp_ps_mask(first, threshold, _CMP_LE_OQ)) |
+            _cvtmask16_u32(_mm512_cmp_ps_mask(second, threshold, _CMP_LE_OQ)) << 16;
+  }
+};
+
+// The cells of one query and block, of which `upper` are the sums of the upper half.
+RESMEM_VNNI int64_t ScanFine(const InterleavedQuery& query, int q, __m512i first_upper,
+                             __m512i second_upper, uint32_t rough, const InterleavedRows& rows,
+                             int64_t block, int64_t width, CellBelow* out) {
+  HalfProducts<1, 1> lower;
+  lower.Make(&query, width, rows.codes + block * kInterleavedRows * width, width);
+  const BlockValues fine(JoinHalves(first_upper, lower.sums[0]),
+                         JoinHalves(second_upper, lower.sums[1]), query.fine, rows, block);
+  uint32_t below = fine.below & rough;
+  if (below == 0) return 0;
+  alignas(64) float values[kInterleavedRows];
+  _mm512_store_ps(values, fine.first);
+  _mm512_store_ps(values + 16, fine.second);
+  int64_t found = 0;
+  do {
+    const int lane = std::countr_zero(below);
+    out[found++] = {values[lane], q, static_cast<int32_t>(block * kInterleavedRows + lane)};
+  } while ((below &= below - 1) != 0);
+  return found;
 }
 
 template <int kQueries, int kBlocks>
@@ -133,45 +197,36 @@ RESMEM_VNNI int64_t ScanBlocks(const InterleavedQuery* queries, const Interleave
                                int64_t begin, int64_t end, int64_t width, CellBelow* out) {
   int64_t found = 0;
   for (int64_t block = begin; block + kBlocks <= end; block += kBlocks) {
-    Products<kQueries, kBlocks> products;
-    products.Make(queries, rows.codes + block * kInterleavedRows * width, width);
+    HalfProducts<kQueries, kBlocks> upper;
+    upper.Make(queries, 0, rows.codes + block * kInterleavedRows * width, width);
     for (int q = 0; q < kQueries; ++q) {
       for (int b = 0; b < kBlocks; ++b) {
-        const __m512i* sums = products.sums + (q * kBlocks + b) * kVectors;
-        const float radius = queries[q].reach + rows.errors[block + b];
-        const __m512 threshold = _mm512_set1_ps(radius * radius);
-        const int64_t row = (block + b) * kInterleavedRows;
-        const __m512 first = ValueOf(sums[0], queries[q], rows, row);
-        const __m512 second = ValueOf(sums[1], queries[q], rows, row + 16);
-        uint32_t below = _cvtmask16_u32(_mm512_cmp_ps_mask(first, threshold, _CMP_LE_OQ)) |
-                         _cvtmask16_u32(_mm512_cmp_ps_mask(second, threshold, _CMP_LE_OQ)) << 16;
-        if (__builtin_expect(below == 0, 1)) continue;
-        alignas(64) float values[kInterleavedRows];
-        _mm512_store_ps(values, first);
-        _mm512_store_ps(values + 16, second);
-        do {
-          const int lane = std::countr_zero(below);
-          out[found++] = {values[lane], q, static_cast<int32_t>(row + lane)};
-        } while ((below &= below - 1) != 0);
+        const __m512i* sums = upper.sums + (q * kBlocks + b) * kVectors;
+        const BlockValues rough(sums[0], sums[1], queries[q].rough, rows, block + b);
+        if (__builtin_expect(rough.below == 0, 1)) continue;
+        found += ScanFine(queries[q], q, sums[0], sums[1], rough.below, rows, block + b, width,
+                          out + found);
       }
     }
   }
   return found;
 }
 
-template <int kQueries, int kBlocks>
-RESMEM_VNNI void Least(const InterleavedQuery* queries, const InterleavedRows& rows, int64_t begin,
-                       int64_t end, int64_t width, float* least) {
+template <int kQueries>
+RESMEM_VNNI void Least(const InterleavedQuery* queries, const InterleavedRows& rows, int64_t width,
+                       float* least) {
   static_assert(kInterleavedBuckets % kInterleavedRows == 0);
-  constexpr int64_t kColumns = kBlocks * kVectors;
-  for (int64_t block = begin; block + kBlocks <= end; block += kBlocks) {
-    Products<kQueries, kBlocks> products;
-    products.Make(queries, rows.codes + block * kInterleavedRows * width, width);
+  for (int64_t block = 0; block < rows.blocks; ++block) {
+    const uint8_t* const codes = rows.codes + block * kInterleavedRows * width;
+    HalfProducts<kQueries, 1> upper, lower;
+    upper.Make(queries, 0, codes, width);
+    lower.Make(queries, width, codes, width);
     for (int q = 0; q < kQueries; ++q) {
-      for (int64_t c = 0; c < kColumns; ++c) {
+      for (int64_t c = 0; c < kVectors; ++c) {
         const int64_t row = block * kInterleavedRows + c * 16;
         float* bucket = least + q * kInterleavedBuckets + row % kInterleavedBuckets;
-        const __m512 value = ValueOf(products.sums[q * kColumns + c], queries[q], rows, row);
+        const __m512i sum = JoinHalves(upper.sums[q * kVectors + c], lower.sums[q * kVectors + c]);
+        const __m512 value = ValueOf(sum, queries[q].fine, rows, row);
         _mm512_storeu_ps(bucket, _mm512_min_ps(_mm512_loadu_ps(bucket), value));
       }
     }
@@ -210,9 +265,10 @@ int64_t ScanInterleaved(std::span<const InterleavedQuery> queries, const Interle
                         int64_t dim, CellBelow* out) {
   const int64_t width = InterleavedWidth(dim);
   if (queries.size() == 1) {
-    const int64_t even = rows.blocks / 2 * 2;
-    const int64_t found = ScanBlocks<1, 2>(queries.data(), rows, 0, even, width, out);
-    return found + ScanBlocks<1, 1>(queries.data(), rows, even, rows.blocks, width, out + found);
+    constexpr int kTogether = 4;  // as many sums as hide the latency of a product
+    const int64_t whole = rows.blocks / kTogether * kTogether;
+    const int64_t found = ScanBlocks<1, kTogether>(queries.data(), rows, 0, whole, width, out);
+    return found + ScanBlocks<1, 1>(queries.data(), rows, whole, rows.blocks, width, out + found);
   }
   return ForQueries(queries.size(), [&]<int kQueries>() {
     return ScanBlocks<kQueries, 1>(queries.data(), rows, 0, rows.blocks, width, out);
@@ -224,14 +280,8 @@ void LeastInterleaved(std::span<const InterleavedQuery> queries, const Interleav
   std::fill_n(least, static_cast<int64_t>(queries.size()) * kInterleavedBuckets,
               std::numeric_limits<float>::infinity());
   const int64_t width = InterleavedWidth(dim);
-  if (queries.size() == 1) {
-    const int64_t even = rows.blocks / 2 * 2;
-    Least<1, 2>(queries.data(), rows, 0, even, width, least);
-    return Least<1, 1>(queries.data(), rows, even, rows.blocks, width, least);
-  }
-  ForQueries(queries.size(), [&]<int kQueries>() {
-    Least<kQueries, 1>(queries.data(), rows, 0, rows.blocks, width, least);
-  });
+  ForQueries(queries.size(),
+             [&]<int kQueries>() { Least<kQueries>(queries.data(), rows, width, least); });
 }
 
 #else

@@ -36,25 +36,36 @@ struct InterleavedRows {
   const float* errors;  // of each block, the largest
 };
 
-struct InterleavedQuery {
-  const int8_t* halves;  // 2 * InterleavedWidth()
+// Codes that a query is compared by.
+struct InterleavedCode {
   int32_t correction;
   float norm;
   float double_scale;
   float reach;
 };
 
-// Splits a query's codes into `halves`; returns its correction.
-int32_t HalveQuery(const int16_t* codes, int64_t dim, int8_t* halves);
+// `rough`: the upper halves alone, as codes of their own.  They tell most rows apart with half of
+// the products.
+struct InterleavedQuery {
+  const int8_t* halves;  // 2 * InterleavedWidth(): the upper ones, then the lower ones
+  InterleavedCode fine, rough;
+};
+
+// Splits a query's codes into `halves`; code = 256 * upper + lower.
+struct HalfCorrections {
+  int32_t fine, rough;
+};
+HalfCorrections HalveQuery(const int16_t* codes, int64_t dim, int8_t* halves);
 
 // Writes to `out` (room for queries * rows) each cell whose
-//   query.norm + norm - double_scale * scale * (sum of products of the codes)
-// in float is at most (reach + error)^2, and returns how many.  At most kInterleavedQueries.
+//   norm of the query + norm - double_scale * scale * (sum of products of the codes)
+// in float is at most (reach + error)^2, by the rough code and by the fine one; the value is that
+// of the fine one.  Returns how many.  At most kInterleavedQueries.
 int64_t ScanInterleaved(std::span<const InterleavedQuery> queries, const InterleavedRows& rows,
                         int64_t dim, CellBelow* out);
 
 // least[q * kInterleavedBuckets + b]: the smallest value of the rows whose number is b modulo
-// kInterleavedBuckets.  Reaches and errors are not looked at.
+// kInterleavedBuckets, by fine codes.  Reaches and errors are not looked at.
 void LeastInterleaved(std::span<const InterleavedQuery> queries, const InterleavedRows& rows,
                       int64_t dim, float* least);
 

@@ -7,6 +7,7 @@
 
 #include "kernels/every_simd_level.h"
 #include "kernels/scan_codes.h"
+#include "kernels/scan_interleaved.h"
 #include "kernels/scan_rounded.h"
 #include "kernels/scan_rows.h"
 #include "kernels/scan_tile.h"
@@ -104,7 +105,7 @@ TEST(ProductBound, DecidingDistanceIsWithinTheBounds) {
 
 TEST(CodeBound, DecidingDistanceIsWithinTheBounds) {
   constexpr int64_t kRows = 300;
-  double tightest = 0;  // largest error found / bound
+  double tightest[2] = {};  // largest error found / bound
   for (const int64_t dim : {32, 64, 100, 700}) {
     for (const KeyType type : {KeyType::kFloat32, KeyType::kFloat16, KeyType::kInt8}) {
       for (const double mean : {0.0, 1.0, 1000.0}) {
@@ -117,34 +118,63 @@ TEST(CodeBound, DecidingDistanceIsWithinTheBounds) {
           const KeyCodes codes = KeyCodes::Make(keys, geometry);
           const QueryCode query(v.query.data(), codes.origin());
           ASSERT_TRUE(query.bounded());
-          const CodeBound bound(query.coded().norm, query.error());
           const CodedRows rows = codes.Rows(0, kRows).coded;
+          // All bits of the query, then the upper half of them.
+          std::vector<int8_t> halves(static_cast<size_t>(2 * InterleavedWidth(dim)));
+          HalveQuery(query.coded().codes, dim, halves.data());
+          const std::vector<int16_t> upper_codes(halves.begin(), halves.begin() + dim);
+          const QueryCode::Rough rough = query.UpperHalf(halves.data());
+          const CodedQuery coded[] = {query.coded(),
+                                      {upper_codes.data(), rough.norm, rough.double_scale}};
+          const float errors[] = {query.error(), rough.error};
           std::vector<float> scratch(static_cast<size_t>(dim));
           AtEverySimdLevel([&] {
-            RowBelow found[kRows];
-            ASSERT_EQ(ScanCodes(query.coded(), rows, kRows, dim, bound.Reach(1e30f), found), kRows);
-            for (const RowBelow& row : found) {
-              const double decides = std::sqrt(
-                  SquaredDistance(v.query.data(), keys.Rows(row.row, 1, scratch.data()), dim));
-              const float error = rows.errors[row.row];
-              const float lower = bound.Lower(row.value, error);
-              const float upper = bound.Upper(row.value, rows.norms[row.row], error);
-              ASSERT_LE(lower, decides)
-                  << "dim " << dim << " mean " << mean << " spread " << spread;
-              ASSERT_GE(upper, decides)
-                  << "dim " << dim << " mean " << mean << " spread " << spread;
-              // A row at the bound itself is found.
-              const float radius = bound.Reach(RoundUp(decides)) + error;
-              ASSERT_LE(row.value, radius * radius);
-              const double middle = (double{lower} + upper) / 2, half = upper - middle;
-              if (half > 0) tightest = std::max(tightest, std::abs(decides - middle) / half);
+            for (const int which : {0, 1}) {
+              const CodeBound bound(coded[which].norm, errors[which]);
+              RowBelow found[kRows];
+              ASSERT_EQ(ScanCodes(coded[which], rows, kRows, dim, bound.Reach(1e30f), found),
+                        kRows);
+              for (const RowBelow& row : found) {
+                const double decides = std::sqrt(
+                    SquaredDistance(v.query.data(), keys.Rows(row.row, 1, scratch.data()), dim));
+                const float error = rows.errors[row.row];
+                const float lower = bound.Lower(row.value, error);
+                const float upper = bound.Upper(row.value, rows.norms[row.row], error);
+                ASSERT_LE(lower, decides)
+                    << "dim " << dim << " mean " << mean << " spread " << spread;
+                ASSERT_GE(upper, decides)
+                    << "dim " << dim << " mean " << mean << " spread " << spread;
+                // A row at the bound itself is found.
+                const float radius = bound.Reach(RoundUp(decides)) + error;
+                ASSERT_LE(row.value, radius * radius);
+                const double middle = (double{lower} + upper) / 2, half = upper - middle;
+                if (half > 0) {
+                  tightest[which] = std::max(tightest[which], std::abs(decides - middle) / half);
+                }
+              }
             }
           });
         }
       }
     }
   }
-  EXPECT_GT(tightest, 0.05);  // a bound far too wide would find too many candidates
+  // A bound far too wide would find too many candidates.
+  EXPECT_GT(tightest[0], 0.05);
+  EXPECT_GT(tightest[1], 0.05);
+}
+
+TEST(CodeBound, TheUpperHalfOfAQueryFarAwayFindsEverything) {
+  constexpr int64_t kDim = 8192;  // queries of many dimensions have few bits
+  std::vector<float> query(kDim);
+  const std::vector<float> origin(kDim);
+  query[5] = 9e14f;
+  const QueryCode code(query.data(), origin);
+  ASSERT_TRUE(code.bounded());
+  std::vector<int8_t> halves(2 * kDim);
+  HalveQuery(code.coded().codes, kDim, halves.data());
+  const QueryCode::Rough rough = code.UpperHalf(halves.data());
+  EXPECT_GE(CodeBound(rough.norm, rough.error).Reach(0), 9 * CodeBound::kLargestNorm);
+  EXPECT_LE(rough.double_scale, CodeBound::kLargestDoubleScale);
 }
 
 // The worst that can happen: the query lies exactly where the code's error points, or opposite.

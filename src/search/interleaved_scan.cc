@@ -31,13 +31,18 @@ class CodedQuestions {
       int8_t* halves = halves_.data() + static_cast<int64_t>(q) * 2 * width;
       bounded_.push_back(code.bounded());
       if (!code.bounded()) {
-        coded_.push_back({halves, 0, kFindsNothing, 0, 0});
-        bounds_.emplace_back(0.0f, 0.0f);
+        const InterleavedCode nothing = {0, kFindsNothing, 0, 0};
+        coded_.push_back({halves, nothing, nothing});
+        bounds_.push_back({CodeBound(0, 0), CodeBound(0, 0)});
         continue;
       }
-      const int32_t correction = HalveQuery(code.coded().codes, dim, halves);
-      coded_.push_back({halves, correction, code.coded().norm, code.coded().double_scale, 0});
-      bounds_.emplace_back(code.coded().norm, code.error());
+      const HalfCorrections corrections = HalveQuery(code.coded().codes, dim, halves);
+      const CodedQuery& fine = code.coded();
+      const QueryCode::Rough rough = code.UpperHalf(halves);
+      coded_.push_back({halves,
+                        {corrections.fine, fine.norm, fine.double_scale, 0},
+                        {corrections.rough, rough.norm, rough.double_scale, 0}});
+      bounds_.push_back({CodeBound(fine.norm, code.error()), CodeBound(rough.norm, rough.error)});
     }
   }
 
@@ -45,13 +50,23 @@ class CodedQuestions {
   bool bounded(size_t q) const { return bounded_[q]; }
   int64_t excluded(size_t q) const { return questions_[q].excluded; }
   const InterleavedQuery& coded(size_t q) const { return coded_[q]; }
-  const CodeBound& bound(size_t q) const { return bounds_[q]; }
+  // The query that finds all rows whose lower bound is at most this.
+  InterleavedQuery Within(size_t q, float bound) const {
+    InterleavedQuery query = coded_[q];
+    query.fine.reach = bounds_[q].fine.Reach(bound);
+    query.rough.reach = bounds_[q].rough.Reach(bound);
+    return query;
+  }
+  const CodeBound& bound(size_t q) const { return bounds_[q].fine; }
 
  private:
+  struct Bounds {
+    CodeBound fine, rough;
+  };
   std::span<const Question> questions_;
   std::vector<int8_t> halves_;
   std::vector<InterleavedQuery> coded_;
-  std::vector<CodeBound> bounds_;
+  std::vector<Bounds> bounds_;
   std::vector<bool> bounded_;
 };
 
@@ -78,10 +93,12 @@ void ScanPanel(const CodedQuestions& questions, const InterleavedView& view, int
     Group group(questions, first);
     for (size_t i = 0; i < group.count; ++i) {
       const CandidateList& list = (*lists)[first + i];
-      group.queries[i].reach = questions.bound(first + i).Reach(list.bound());
-      if (list.overflowed()) group.queries[i].norm = kFindsNothing;
+      group.queries[i] = questions.Within(first + i, list.bound());
+      if (list.overflowed()) group.queries[i].rough.norm = kFindsNothing;
     }
     const int64_t found = ScanInterleaved(group.span(), view.rows, dim, cells.data());
+    // Rows' own errors were not read by the scan: they come together, not one after the other.
+    for (int64_t c = 0; c < found; ++c) __builtin_prefetch(view.errors + cells[c].key);
     for (int64_t c = 0; c < found; ++c) {
       const CellBelow& cell = cells[c];
       const size_t q = first + static_cast<size_t>(cell.query);
@@ -135,7 +152,7 @@ std::vector<float> GuessBounds(const CodedQuestions& questions, const Interleave
       const float value = of_query[place - 1];
       if (std::isinf(value)) continue;
       // The norm of a key that is so near is not far from the query's.
-      const float norm = 4 * (group.queries[i].norm + std::max(value, 0.0f));
+      const float norm = 4 * (group.queries[i].fine.norm + std::max(value, 0.0f));
       guesses[first + i] = questions.bound(first + i).Upper(value, norm, error);
     }
   }

@@ -114,30 +114,45 @@ KeyCodes::Piece KeyCodes::Rows(int64_t begin, int64_t count) const {
           std::min(count, next->begin - begin)};
 }
 
-QueryCode::QueryCode(const float* query, const std::vector<float>& origin) : codes_(origin.size()) {
+QueryCode::QueryCode(const float* query, const std::vector<float>& origin)
+    : codes_(origin.size()), shifted_(origin.size()) {
   const int64_t dim = static_cast<int64_t>(origin.size());
   const double squared = SquaredDistance(query, origin.data(), dim);
   bounded_ = squared <= CodeBound::kLargestNorm * CodeBound::kLargestNorm;
   if (!bounded_) return;
-  std::vector<float> shifted(origin.size()), decoded(origin.size());
+  std::vector<float> decoded(origin.size());
   const std::vector<float> zero(origin.size());
   float largest = 0;
   for (size_t i = 0; i < origin.size(); ++i) {
-    shifted[i] = query[i] - origin[i];
-    largest = std::max(largest, std::abs(shifted[i]));
+    shifted_[i] = query[i] - origin[i];
+    largest = std::max(largest, std::abs(shifted_[i]));
   }
   const float largest_code = static_cast<float>(LargestQueryCode(dim));
   scale_ = largest / largest_code;
   if (scale_ < std::numeric_limits<float>::min()) scale_ = 0;
   for (size_t i = 0; i < origin.size() && scale_ > 0; ++i) {
-    const float code = std::nearbyint(shifted[i] / scale_);
+    const float code = std::nearbyint(shifted_[i] / scale_);
     codes_[i] = static_cast<int16_t>(std::clamp(code, -largest_code, largest_code));
     decoded[i] = scale_ * static_cast<float>(codes_[i]);
   }
   const double norm = SquaredDistance(decoded.data(), zero.data(), dim);
   norm_ = CodeBound::NormBelow(norm);
-  error_ = CodeBound::ErrorAbove(std::sqrt(SquaredDistance(shifted.data(), decoded.data(), dim)),
+  error_ = CodeBound::ErrorAbove(std::sqrt(SquaredDistance(shifted_.data(), decoded.data(), dim)),
                                  std::sqrt(norm));
+}
+
+QueryCode::Rough QueryCode::UpperHalf(const int8_t* upper) const {
+  if (256.0 * 2 * scale_ > CodeBound::kLargestDoubleScale) return {0, 0, CodeBound::kFindsAll};
+  const int64_t dim = static_cast<int64_t>(codes_.size());
+  std::vector<float> decoded(codes_.size());
+  const std::vector<float> zero(codes_.size());
+  for (size_t i = 0; i < codes_.size(); ++i) {
+    decoded[i] = scale_ * static_cast<float>(256 * upper[i]);
+  }
+  const double norm = SquaredDistance(decoded.data(), zero.data(), dim);
+  const double error = std::sqrt(SquaredDistance(shifted_.data(), decoded.data(), dim));
+  return {CodeBound::NormBelow(norm), 256 * 2 * scale_,
+          CodeBound::ErrorAbove(error, std::sqrt(norm))};
 }
 
 }  // namespace resmem

@@ -82,9 +82,17 @@ class QueryCode {
   CodedQuery coded() const { return {codes_.data(), norm_, 2 * scale_}; }
   float error() const { return error_; }  // as CodeBound wants it
 
+  // The query as 256 * upper stands for it, of codes that were halved: fewer bits, another error.
+  // Of a query so far from the origin that its bound would not hold, one that finds every row.
+  struct Rough {
+    float norm, double_scale, error;
+  };
+  Rough UpperHalf(const int8_t* upper) const;
+
  private:
   bool bounded_ = false;
   std::vector<int16_t> codes_;
+  std::vector<float> shifted_;  // query - origin
   float scale_ = 0, norm_ = 0, error_ = 0;
 };
 
