@@ -137,8 +137,8 @@ double OurProgram(int threads, Precision precision) {
 // The bare loop in a process whose environment nobody has set.
 double AsFound(const char* program, int threads) {
   const std::string command = std::string("env -u RESMEM_TRAIN_READY -u DNNL_MAX_CPU_ISA ") +
-                              "-u OPENBLAS_CORETYPE -u GOMP_SPINCOUNT " + program + " " + kAsFound +
-                              " " + std::to_string(threads);
+                              "-u OPENBLAS_CORETYPE -u OPENBLAS_THREAD_TIMEOUT -u GOMP_SPINCOUNT " +
+                              program + " " + kAsFound + " " + std::to_string(threads);
   std::FILE* pipe = popen(command.c_str(), "r");
   double rate = 0;
   if (pipe == nullptr || std::fscanf(pipe, "%lf", &rate) != 1) rate = 0;
