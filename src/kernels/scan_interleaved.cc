@@ -171,30 +171,59 @@ struct BlockValues {
   }
 };
 
-// The cells of one query and block, of which `upper` are the sums of the upper half.
-RESMEM_VNNI int64_t ScanFine(const InterleavedQuery& query, int q, __m512i first_upper,
-                             __m512i second_upper, uint32_t rough, const InterleavedRows& rows,
-                             int64_t block, int64_t width, CellBelow* out) {
-  HalfProducts<1, 1> lower;
-  lower.Make(&query, width, rows.codes + block * kInterleavedRows * width, width);
-  const BlockValues fine(JoinHalves(first_upper, lower.sums[0]),
-                         JoinHalves(second_upper, lower.sums[1]), query.fine, rows, block);
-  uint32_t below = fine.below & rough;
-  if (below == 0) return 0;
-  alignas(64) float values[kInterleavedRows];
-  _mm512_store_ps(values, fine.first);
-  _mm512_store_ps(values + 16, fine.second);
-  int64_t found = 0;
-  do {
-    const int lane = std::countr_zero(below);
-    out[found++] = {values[lane], q, static_cast<int32_t>(block * kInterleavedRows + lane)};
-  } while ((below &= below - 1) != 0);
-  return found;
-}
+// Blocks with rows that are within reach by the rough code.  They are collected, and looked at
+// together: each one by itself would stop the scan for a branch that nobody can predict, and for
+// sums that wait for each other.
+class RoughlyFound {
+ public:
+  static constexpr int kRoom = 32;
+
+  int size() const { return size_; }
+  RESMEM_VNNI_INLINE void Add(const BlockValues& rough, __m512i first, __m512i second, int query,
+                              int64_t block) {
+    upper_[size_][0] = first;
+    upper_[size_][1] = second;
+    below_[size_] = rough.below;
+    query_[size_] = query;
+    block_[size_] = block;
+    size_ += rough.below != 0 ? 1 : 0;
+  }
+
+  // The cells among them that are within reach by the fine code, too.
+  RESMEM_VNNI int64_t Flush(const InterleavedQuery* queries, const InterleavedRows& rows,
+                            int64_t width, CellBelow* out) {
+    int64_t found = 0;
+    for (int i = 0; i < size_; ++i) {
+      const InterleavedQuery& query = queries[query_[i]];
+      const int64_t first_row = block_[i] * kInterleavedRows;
+      HalfProducts<1, 1> lower;
+      lower.Make(&query, width, rows.codes + first_row * width, width);
+      const BlockValues fine(JoinHalves(upper_[i][0], lower.sums[0]),
+                             JoinHalves(upper_[i][1], lower.sums[1]), query.fine, rows, block_[i]);
+      alignas(64) float values[kInterleavedRows];
+      _mm512_store_ps(values, fine.first);
+      _mm512_store_ps(values + 16, fine.second);
+      for (uint32_t below = fine.below & below_[i]; below != 0; below &= below - 1) {
+        const int lane = std::countr_zero(below);
+        out[found++] = {values[lane], query_[i], static_cast<int32_t>(first_row + lane)};
+      }
+    }
+    size_ = 0;
+    return found;
+  }
+
+ private:
+  int size_ = 0;
+  __m512i upper_[kRoom][kVectors];  // sums of the upper half
+  uint32_t below_[kRoom];
+  int query_[kRoom];
+  int64_t block_[kRoom];
+};
 
 template <int kQueries, int kBlocks>
 RESMEM_VNNI int64_t ScanBlocks(const InterleavedQuery* queries, const InterleavedRows& rows,
                                int64_t begin, int64_t end, int64_t width, CellBelow* out) {
+  RoughlyFound roughly;
   int64_t found = 0;
   for (int64_t block = begin; block + kBlocks <= end; block += kBlocks) {
     HalfProducts<kQueries, kBlocks> upper;
@@ -203,13 +232,14 @@ RESMEM_VNNI int64_t ScanBlocks(const InterleavedQuery* queries, const Interleave
       for (int b = 0; b < kBlocks; ++b) {
         const __m512i* sums = upper.sums + (q * kBlocks + b) * kVectors;
         const BlockValues rough(sums[0], sums[1], queries[q].rough, rows, block + b);
-        if (__builtin_expect(rough.below == 0, 1)) continue;
-        found += ScanFine(queries[q], q, sums[0], sums[1], rough.below, rows, block + b, width,
-                          out + found);
+        roughly.Add(rough, sums[0], sums[1], q, block + b);
       }
     }
+    if (roughly.size() + kQueries * kBlocks >= RoughlyFound::kRoom) {
+      found += roughly.Flush(queries, rows, width, out + found);
+    }
   }
-  return found;
+  return found + roughly.Flush(queries, rows, width, out + found);
 }
 
 template <int kQueries>

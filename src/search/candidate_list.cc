@@ -47,6 +47,8 @@ void CandidateList::Resize(size_t capacity) {
 
 void CandidateList::OfferAll(const CandidateList& other) {
   if (other.overflowed_) GiveUp();
+  if (overflowed_) return;
+  if (size_ + other.size_ >= rows_.size()) Resize(size_ + other.size_ + 1);  // Decide() tightens it
   for (size_t i = 0; i < other.size_; ++i) {
     if (other.lowers_[i] <= bound_) Offer(other.lowers_[i], other.uppers_[i], other.rows_[i]);
   }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "support/parallel.h"
+
 namespace resmem {
 namespace {
 
@@ -23,10 +25,23 @@ double LargestLower(double squared, BoundedBy bounded_by) {
 }  // namespace
 
 void CandidateMeasure::Measure(const float* query, std::span<const Candidate> candidates) {
-  measure_.Run(
-      candidates.size(), [&](size_t) { return query; }, [&](size_t i) { return candidates[i].row; },
-      [&](size_t i, double squared) {
-        measured_.push_back({squared, candidates[i].row});
+  // Fewer are measured sooner than another thread is told of them.
+  constexpr int64_t kFewestShared = 16;
+  const auto count = static_cast<int64_t>(candidates.size());
+  const auto threads = static_cast<int64_t>(measures_.size());
+  const size_t before = measured_.size();
+  measured_.resize(before + candidates.size());
+  ParallelFor(
+      static_cast<int>(threads), count, std::max((count + threads - 1) / threads, kFewestShared),
+      [&](int64_t begin, int64_t end, int worker) {
+        const auto part =
+            candidates.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+        MeasuredRow* const out = measured_.data() + before + begin;
+        measures_[static_cast<size_t>(worker)].Run(
+            part.size(), [&](size_t) { return query; }, [&](size_t i) { return part[i].row; },
+            [&](size_t i, double squared) {
+              out[i] = {squared, part[i].row};
+            });
       });
 }
 

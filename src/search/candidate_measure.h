@@ -20,10 +20,11 @@ enum class BoundedBy {
   kShiftedSquare,    // its square, less something that only the query determines
 };
 
-// For one thread; keeps its memory from query to query.
+// Keeps its memory from query to query.  With several threads, these share the rows of a query.
 class CandidateMeasure {
  public:
-  CandidateMeasure(const KeyStore& keys, int64_t k) : k_(static_cast<size_t>(k)), measure_(keys) {}
+  CandidateMeasure(const KeyStore& keys, int64_t k, int threads = 1)
+      : k_(static_cast<size_t>(k)), measures_(static_cast<size_t>(threads), RowMeasure(keys)) {}
 
   // The k nearest of the candidates of a list that has decided; valid until the next call.
   std::span<const MeasuredRow> Nearest(const float* query, const CandidateList& candidates,
@@ -37,7 +38,7 @@ class CandidateMeasure {
   void Measure(const float* query, std::span<const Candidate> candidates);
 
   const size_t k_;
-  RowMeasure measure_;
+  std::vector<RowMeasure> measures_;  // of each thread
   std::vector<Candidate> candidates_;
   std::vector<MeasuredRow> measured_;
 };

@@ -170,7 +170,7 @@ class ExactSearch {
           }
           if (Cancelled()) return;
           std::vector<Question> open;
-          WriteDecided(part, bounded_by, &lists, &open);
+          WriteDecided(part, bounded_by, /*threads=*/1, &lists, &open);
           Report(end - begin - static_cast<int64_t>(open.size()));
           const std::lock_guard<std::mutex> lock(mutex_);
           undecided->insert(undecided->end(), open.begin(), open.end());
@@ -231,7 +231,7 @@ class ExactSearch {
       first_pass(part, &lists);
       RESMEM_RETURN_IF_ERROR(CancelledStatus());
       const size_t before = undecided->size();
-      WriteDecided(part, bounded_by, &lists, undecided);
+      WriteDecided(part, bounded_by, threads_, &lists, undecided);
       Report(static_cast<int64_t>(part.size() - (undecided->size() - before)));
     }
     return Status();
@@ -250,9 +250,9 @@ class ExactSearch {
     return Status();
   }
 
-  void WriteDecided(std::span<const Question> questions, BoundedBy bounded_by,
+  void WriteDecided(std::span<const Question> questions, BoundedBy bounded_by, int threads,
                     std::vector<CandidateList>* lists, std::vector<Question>* undecided) {
-    CandidateMeasure measure(keys_, k_);
+    CandidateMeasure measure(keys_, k_, threads);
     for (size_t i = 0; i < questions.size(); ++i) {
       if (!(*lists)[i].Decide(DifferenceBound::kLargestBound)) {
         undecided->push_back(questions[i]);
