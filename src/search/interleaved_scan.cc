@@ -1,6 +1,7 @@
 #include "search/interleaved_scan.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -159,6 +160,34 @@ std::vector<float> GuessBounds(const CodedQuestions& questions, const Interleave
   return guesses;
 }
 
+// All blocks, by a thread for `lists` and each of `others`.  A thread mostly begins with the part
+// that it had before, of which its caches still hold the end; then it helps the others.
+void ScanShared(const CodedQuestions& questions, const InterleavedKeys& codes, int64_t dim,
+                const std::function<bool()>& stop, std::vector<CandidateList>* lists,
+                std::span<std::vector<CandidateList>> others) {
+  const InterleavedBlocks& blocks = codes.blocks();
+  const int64_t piece = std::max<int64_t>(1, kPanelBytes / 2 / blocks.bytes_per_block());
+  const bool back = codes.NextGoesBack();
+  const int64_t parts = std::ssize(others) + 1;
+  std::vector<std::atomic<int64_t>> handed_out(static_cast<size_t>(parts));  // blocks of each part
+  ParallelFor(static_cast<int>(parts), parts, 1, [&](int64_t own, int64_t, int worker) {
+    std::vector<CandidateList>* const found =
+        worker == 0 ? lists : &others[static_cast<size_t>(worker) - 1];
+    for (int64_t i = 0; i < parts; ++i) {
+      const int64_t part = (own + i) % parts;
+      const int64_t first = blocks.count() * part / parts;
+      const int64_t count = blocks.count() * (part + 1) / parts - first;
+      while (!stop()) {
+        const int64_t from = handed_out[static_cast<size_t>(part)].fetch_add(piece);
+        if (from >= count) break;
+        const int64_t size = std::min(piece, count - from);
+        const int64_t begin = first + (back ? count - from - size : from);
+        ScanBlocks(questions, blocks, begin, begin + size, dim, found);
+      }
+    }
+  });
+}
+
 }  // namespace
 
 void FindCandidatesInterleaved(const KeyStore& keys, const InterleavedKeys& codes,
@@ -166,7 +195,6 @@ void FindCandidatesInterleaved(const KeyStore& keys, const InterleavedKeys& code
                                const std::function<bool()>& stop,
                                std::vector<CandidateList>* answers) {
   const size_t workers = static_cast<size_t>(ResolveThreads(threads));
-  const InterleavedBlocks& blocks = codes.blocks();
   const auto search = [&](std::span<const Question> asked, bool guess,
                           std::vector<CandidateList>* lists) {
     const CodedQuestions coded(asked, codes.origin());
@@ -180,18 +208,7 @@ void FindCandidatesInterleaved(const KeyStore& keys, const InterleavedKeys& code
       for (size_t q = 0; q < asked.size(); ++q) (*lists)[q].LowerBound(guesses[q]);
     }
     std::vector<std::vector<CandidateList>> others(workers - 1, *lists);
-    const int64_t piece = std::max<int64_t>(1, kPanelBytes / 2 / blocks.bytes_per_block());
-    const bool back = codes.NextGoesBack();
-    ParallelFor(threads, blocks.count(), piece, [&](int64_t begin, int64_t end, int worker) {
-      if (stop()) return;
-      if (back) {
-        std::swap(begin, end);
-        begin = blocks.count() - begin;
-        end = blocks.count() - end;
-      }
-      ScanBlocks(coded, blocks, begin, end, keys.dim(),
-                 worker == 0 ? lists : &others[static_cast<size_t>(worker) - 1]);
-    });
+    ScanShared(coded, codes, keys.dim(), stop, lists, others);
     for (const std::vector<CandidateList>& other : others) {
       for (size_t q = 0; q < asked.size(); ++q) (*lists)[q].OfferAll(other[q]);
     }
