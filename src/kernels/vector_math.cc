@@ -7,6 +7,7 @@
 #define HWY_TARGET_INCLUDE "kernels/vector_math.cc"
 #include "hwy/foreach_target.h"  // compiles the rest of this file once per instruction set
 #include "hwy/highway.h"
+#include "kernels/exponential-inl.h"
 #include "kernels/simd_level.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -14,68 +15,7 @@ namespace resmem {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int64_t kVirtualLanes = 16;
-using Floats = hn::CappedTag<float, kVirtualLanes>;
 using OneFloat = hn::CappedTag<float, 1>;
-
-// x = m ln 2 + r with |r| <= ln 2 / 2; e^x = 2^m e^r.  e^r is the polynomial of Cephes' expf.
-// Where x <= 0 is known, the same bits in fewer steps.
-enum class Range { kAny, kNotPositive };
-template <Range range = Range::kAny, class D, class V = hn::Vec<D>>
-HWY_INLINE V ExpOf(D d, V x) {
-  const hn::RebindToSigned<D> di;
-  const V lowest = hn::Set(d, -87.33f), highest = hn::Set(d, 88.72283f);
-  const V round = hn::Set(d, 0x1.8p23f);  // adding it leaves the nearest integer in the low bits
-  V clamped = hn::Max(x, lowest);
-  if (range == Range::kAny) clamped = hn::Min(clamped, highest);
-  const V shifted = hn::Add(hn::Mul(clamped, hn::Set(d, 1.44269504088896341f)), round);
-  const V m = hn::Sub(shifted, round);
-  V r = hn::Sub(clamped, hn::Mul(m, hn::Set(d, 0.693359375f)));
-  r = hn::Sub(r, hn::Mul(m, hn::Set(d, -2.12194440e-4f)));
-  V p = hn::Set(d, 1.9875691500e-4f);
-  p = hn::Add(hn::Mul(p, r), hn::Set(d, 1.3981999507e-3f));
-  p = hn::Add(hn::Mul(p, r), hn::Set(d, 8.3334519073e-3f));
-  p = hn::Add(hn::Mul(p, r), hn::Set(d, 4.1665795894e-2f));
-  p = hn::Add(hn::Mul(p, r), hn::Set(d, 1.6666665459e-1f));
-  p = hn::Add(hn::Mul(p, r), hn::Set(d, 5.0000001201e-1f));
-  p = hn::Add(hn::Add(hn::Mul(p, hn::Mul(r, r)), r), hn::Set(d, 1.0f));
-  const auto power = hn::Sub(hn::BitCast(di, shifted), hn::BitCast(di, round));
-  const auto bias = hn::Set(di, 127);
-  if (range == Range::kNotPositive) {
-    p = hn::Mul(p, hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(power, bias))));
-    return hn::IfThenZeroElse(hn::Lt(x, lowest), p);
-  }
-  // 2^128 has no float: two factors.
-  const auto half = hn::ShiftRight<1>(power);
-  p = hn::Mul(p, hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(half, bias))));
-  p = hn::Mul(p, hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(hn::Sub(power, half), bias))));
-  p = hn::IfThenZeroElse(hn::Lt(x, lowest), p);
-  return hn::IfThenElse(hn::Gt(x, highest), hn::Set(d, std::numeric_limits<float>::infinity()), p);
-}
-
-// The first `count` values of x, fewer than fill a vector, and `rest` behind them.
-HWY_INLINE hn::Vec<Floats> LoadFirst(const float* x, int64_t count, float rest) {
-  const Floats d;
-#if HWY_MEM_OPS_MIGHT_FAULT  // reads beyond them are not masked by the processor
-  HWY_ALIGN float buffer[kVirtualLanes];
-  std::fill_n(std::copy_n(x, count, buffer), kVirtualLanes - count, rest);
-  return hn::Load(d, buffer);
-#else
-  const auto first = hn::FirstN(d, static_cast<size_t>(count));
-  return hn::IfThenElse(first, hn::MaskedLoad(first, d, x), hn::Set(d, rest));
-#endif
-}
-
-HWY_INLINE void StoreFirst(hn::Vec<Floats> v, int64_t count, float* out) {
-  const Floats d;
-#if HWY_MEM_OPS_MIGHT_FAULT
-  HWY_ALIGN float buffer[kVirtualLanes];
-  hn::Store(v, d, buffer);
-  std::copy_n(buffer, count, out);
-#else
-  hn::BlendedStore(v, hn::FirstN(d, static_cast<size_t>(count)), d, out);
-#endif
-}
 
 // out[i] = function(in[i]); nothing beyond n is touched.
 template <class Function>
@@ -96,18 +36,6 @@ float SumOfLanes(float* lanes) {
     for (int64_t lane = 0; lane < width; ++lane) lanes[lane] += lanes[lane + width];
   }
   return lanes[0];
-}
-
-// The same where the lanes are those of a vector.
-template <class D>
-HWY_INLINE float SumOfHalves(D, hn::Vec<D> v) {
-#if HWY_TARGET != HWY_SCALAR
-  if constexpr (hn::MaxLanes(D()) > 1) {
-    const hn::Half<D> half;
-    return SumOfHalves(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
-  }
-#endif
-  return hn::GetLane(v);
 }
 
 float Sum(const float* x, int64_t n) {
@@ -273,6 +201,31 @@ void AddScaled(float weight, const float* x, int64_t n, float* accumulator) {
   for (; i < n; ++i) accumulator[i] += weight * x[i];
 }
 
+void AddScaledAndClear(float weight, float* x, int64_t n, float* accumulator) {
+  const Floats d;
+  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
+  const auto factor = hn::Set(d, weight);
+  int64_t i = 0;
+  const auto one_by_one_to = [&](int64_t end) HWY_ATTR {
+    for (; i < end; ++i) {
+      accumulator[i] += weight * x[i];
+      x[i] = 0;
+    }
+  };
+  // A vector that lies in two lines takes twice as long to write; few do not matter.
+  constexpr int64_t kMany = 1024;
+  if (n >= kMany) {
+    constexpr int64_t kLine = 64 / sizeof(float);
+    one_by_one_to(-(reinterpret_cast<intptr_t>(accumulator) / 4) & (kLine - 1));
+  }
+  for (; i + step <= n; i += step) {
+    const auto product = hn::Mul(factor, hn::LoadU(d, x + i));
+    hn::StoreU(hn::Add(hn::LoadU(d, accumulator + i), product), d, accumulator + i);
+    hn::StoreU(hn::Zero(d), d, x + i);
+  }
+  one_by_one_to(n);
+}
+
 void AddScaledRows(const float* weights, const float* rows, int64_t stride, int64_t count,
                    int64_t n, float* accumulator) {
   const Floats d;
@@ -336,6 +289,7 @@ HWY_EXPORT(NegativeSoftmax);
 HWY_EXPORT(NeighborWeights);
 HWY_EXPORT(Sum);
 HWY_EXPORT(AddScaled);
+HWY_EXPORT(AddScaledAndClear);
 HWY_EXPORT(AddScaledRows);
 HWY_EXPORT(ArgMax);
 HWY_EXPORT(ArgMaxOfSum);
@@ -358,6 +312,9 @@ float Sum(const float* x, int64_t n) {
 }
 void AddScaled(float weight, const float* x, int64_t n, float* accumulator) {
   RESMEM_DISPATCH(AddScaled)(weight, x, n, accumulator);
+}
+void AddScaledAndClear(float weight, float* x, int64_t n, float* accumulator) {
+  RESMEM_DISPATCH(AddScaledAndClear)(weight, x, n, accumulator);
 }
 void AddScaledRows(const float* weights, const float* rows, int64_t stride, int64_t count,
                    int64_t n, float* accumulator) {

@@ -30,6 +30,9 @@ float Sum(const float* x, int64_t n);
 // accumulator[i] += weight * x[i], the product and the sum each rounded to float.
 void AddScaled(float weight, const float* x, int64_t n, float* accumulator);
 
+// AddScaled(), and x is all zeros afterwards.
+void AddScaledAndClear(float weight, float* x, int64_t n, float* accumulator);
+
 // AddScaled() for `count` rows of n values in order, `stride` floats apart: the same bits as one
 // call for each, but the accumulator stays in registers.
 void AddScaledRows(const float* weights, const float* rows, int64_t stride, int64_t count,

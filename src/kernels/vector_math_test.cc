@@ -217,5 +217,28 @@ TEST(VectorMath, ArgMaxOfSumIsArgMaxOfTheWrittenSum) {
   }
 }
 
+TEST(VectorMath, AddScaledAndClearLeavesZerosAndTheBitsOfAddScaled) {
+  for (const int64_t n : {0, 1, 15, 16, 17, 100, 1023, 1024, 1061}) {
+    for (const int64_t offset : kOffsets) {
+      for (const int64_t other : kOffsets) {  // where the sum lies
+        const std::vector<float> x = RandomFloats(n, 1, 5), before = RandomFloats(n, 1, 6);
+        std::vector<float> expected = before;
+        AddScaled(0.3f, x.data(), n, expected.data());
+        AtEverySimdLevel([&] {
+          std::vector<float> from(static_cast<size_t>(n) + 32, 7.0f), to = from;
+          std::copy(x.begin(), x.end(), from.begin() + offset);
+          std::copy(before.begin(), before.end(), to.begin() + other);
+          AddScaledAndClear(0.3f, from.data() + offset, n, to.data() + other);
+          for (int64_t i = 0; i < n + 32; ++i) {
+            const bool cleared = i >= offset && i < offset + n, added = i >= other && i < other + n;
+            ASSERT_EQ(from[i], cleared ? 0.0f : 7.0f) << n << " values, position " << i;
+            ASSERT_EQ(to[i], added ? expected[i - other] : 7.0f) << n << " values, position " << i;
+          }
+        });
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace resmem
