@@ -1,6 +1,7 @@
 #include "kernels/row_sums.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "kernels/number_codec.h"
 
@@ -16,6 +17,7 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Floats = hn::CappedTag<float, 16>;
+using Places = hn::RebindToUnsigned<Floats>;
 // Rows that are added in one pass over the sum; as many are fetched meanwhile.
 constexpr int64_t kTogether = 4;
 // What is on its way from memory at any time, so that it is there when it is needed.
@@ -135,62 +137,157 @@ void AddHalfRows(const float* weights, const uint16_t* const* rows, int64_t coun
 
 #endif
 
-template <bool kTouched, class Place>
-HWY_INLINE int64_t AddAtPlaces(float weight, const float* values, const Place* places,
-                               int64_t count, int64_t n, float* sum, uint32_t* touched) {
-  int64_t j = 0, found = 0;
-#if HWY_TARGET == HWY_AVX3  // it can write to sixteen places at once
+#if HWY_TARGET == HWY_AVX3
+
+// The next sixteen places; false where one of them is not below `end`.
+template <class Place>
+HWY_INLINE bool LoadPlaces(const Place* places, hn::Vec<Places> end, hn::Vec<Places>* out) {
+  const Places d;
+  if constexpr (sizeof(Place) == 2) {
+    *out = hn::PromoteTo(d, hn::LoadU(hn::Rebind<uint16_t, Places>(), places));
+  } else {
+    *out = hn::LoadU(d, places);
+  }
+  return hn::AllTrue(d, hn::Lt(*out, end));
+}
+
+// Sixteen entries; those whose sum was 0.
+template <class Value>
+HWY_INLINE hn::Mask<Places> AddByScatter(hn::Vec<Floats> weight, const Value* values,
+                                         hn::Vec<Places> place, float* sum) {
   const Floats d;
-  const hn::RebindToUnsigned<Floats> du;
-  const hn::RebindToSigned<Floats> di;
-  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
-  const auto end = hn::Set(du, static_cast<uint32_t>(std::min<int64_t>(n, INT32_MAX)));
-  const auto factor = hn::Set(d, weight);
-  for (; j + step <= count; j += step) {
-    hn::Vec<decltype(du)> place;
-    if constexpr (sizeof(Place) == 2) {
-      place = hn::PromoteTo(du, hn::LoadU(hn::Rebind<uint16_t, Floats>(), places + j));
-    } else {
-      place = hn::LoadU(du, places + j);
-    }
-    if (!hn::AllTrue(du, hn::Lt(place, end))) break;
-    const auto index = hn::BitCast(di, place);
-    const auto before = hn::GatherIndex(d, sum, index);
-    const auto product = hn::Mul(factor, hn::LoadU(d, values + j));
-    hn::ScatterIndex(hn::Add(before, product), d, sum, index);
+  const auto index = hn::BitCast(hn::RebindToSigned<Floats>(), place);
+  const auto before = hn::GatherIndex(d, sum, index);
+  hn::ScatterIndex(hn::Add(before, hn::Mul(weight, Load(values))), d, sum, index);
+  return hn::RebindMask(Places(), hn::Eq(before, hn::Zero(d)));
+}
+
+HWY_INLINE __m128 LoadFour(const float* x) {
+  return _mm_loadu_ps(x);
+}
+HWY_INLINE __m128 LoadFour(const uint16_t* halves) {
+  return _mm_cvtph_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(halves)));
+}
+
+// Four entries; where `touched` is given, as AddEntries().
+template <bool kTouched, class Value, class Place>
+HWY_INLINE int64_t AddFour(__m128 weight, const Value* values, const Place* places, float* sum,
+                           uint32_t* touched) {
+  float* to[4];
+  __m128i place;
+  if constexpr (sizeof(Place) == 2) {
+    // Loads and stores are what it waits for: one load for all four.
+    uint64_t four;
+    std::memcpy(&four, places, sizeof(four));
+    for (int i = 0; i < 4; ++i) to[i] = sum + (four >> (16 * i) & 0xffff);
     if constexpr (kTouched) {
-      const auto first = hn::RebindMask(du, hn::Eq(before, hn::Zero(d)));
-      hn::StoreU(hn::Compress(place, first), du, touched + found);
-      found += static_cast<int64_t>(hn::CountTrue(du, first));
+      place = _mm_cvtepu16_epi32(_mm_cvtsi64_si128(static_cast<int64_t>(four)));
+    }
+  } else {
+    for (int i = 0; i < 4; ++i) to[i] = sum + places[i];
+    if constexpr (kTouched) place = _mm_loadu_si128(reinterpret_cast<const __m128i*>(places));
+  }
+  __m128 total = _mm_load_ss(to[0]);
+  total = _mm_insert_ps(total, _mm_load_ss(to[1]), 0x10);
+  total = _mm_insert_ps(total, _mm_load_ss(to[2]), 0x20);
+  total = _mm_insert_ps(total, _mm_load_ss(to[3]), 0x30);
+  int64_t found = 0;
+  if constexpr (kTouched) {
+    const __mmask8 first = _mm_cmp_ps_mask(total, _mm_setzero_ps(), _CMP_EQ_OQ);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(touched), _mm_maskz_compress_epi32(first, place));
+    found = _mm_popcnt_u32(first);
+  }
+  total = _mm_add_ps(total, _mm_mul_ps(weight, LoadFour(values)));
+  for (int i = 0; i < 4; ++i) *to[i] = total[i];
+  return found;
+}
+
+#endif
+
+template <bool kTouched, class Value, class Place>
+HWY_INLINE int64_t AddAtPlaces(float weight, const Value* values, const Place* places,
+                               int64_t count, int64_t n, [[maybe_unused]] bool scatter, float* sum,
+                               uint32_t* touched) {
+  int64_t j = 0, found = 0;
+#if HWY_TARGET == HWY_AVX3
+  constexpr int64_t kStep = 16;
+  const Places du;
+  const auto end = hn::Set(du, static_cast<uint32_t>(std::min<int64_t>(n, INT32_MAX)));
+  hn::Vec<Places> place;
+  for (; j + kStep <= count && LoadPlaces(places + j, end, &place); j += kStep) {
+    if (scatter) {
+      const auto first = AddByScatter(hn::Set(Floats(), weight), values + j, place, sum);
+      if constexpr (kTouched) {
+        hn::StoreU(hn::Compress(place, first), du, touched + found);
+        found += static_cast<int64_t>(hn::CountTrue(du, first));
+      }
+    } else {
+      for (int64_t i = j; i < j + kStep; i += 4) {
+        found +=
+            AddFour<kTouched>(_mm_set1_ps(weight), values + i, places + i, sum, touched + found);
+      }
     }
   }
 #endif
-  for (; j < count; ++j) {
-    if (places[j] >= n) continue;
-    float& total = sum[places[j]];
-    if constexpr (kTouched) {
-      touched[found] = places[j];
-      found += total == 0 ? 1 : 0;
+  while (j < count) {
+    constexpr int64_t kPiece = 64;
+    const int64_t stop = std::min(count, j + kPiece);
+    float buffer[kPiece];
+    const float* floats = buffer;
+    if constexpr (sizeof(Value) == sizeof(float)) {
+      floats = values + j;
+    } else {
+      HalfToFloat(values + j, stop - j, buffer);
     }
-    total += weight * values[j];
+    for (; j < stop; ++j, ++floats) {
+      if (places[j] >= n) continue;
+      float& total = sum[places[j]];
+      if constexpr (kTouched) {
+        touched[found] = places[j];
+        found += total == 0 ? 1 : 0;
+      }
+      total += weight * *floats;
+    }
   }
   return found;
 }
 
-template <class Place>
-HWY_INLINE int64_t AddPlaces(float weight, const float* values, const Place* places, int64_t count,
-                             int64_t n, float* sum, uint32_t* touched) {
-  return touched != nullptr ? AddAtPlaces<true>(weight, values, places, count, n, sum, touched)
-                            : AddAtPlaces<false>(weight, values, places, count, n, sum, touched);
+template <class Value, class Place>
+HWY_INLINE int64_t AddEntryRows(const float* weights, const Value* const* values,
+                                const Place* const* places, int64_t rows, int64_t count, int64_t n,
+                                float* sum, uint32_t* touched) {
+  const bool scatter = UsesScatter();
+  int64_t found = 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    if (touched != nullptr) {
+      found += AddAtPlaces<true>(weights[row], values[row], places[row], count, n, scatter, sum,
+                                 touched + found);
+    } else {
+      AddAtPlaces<false>(weights[row], values[row], places[row], count, n, scatter, sum, touched);
+    }
+  }
+  return found;
 }
 
-int64_t AddNarrowEntries(float weight, const float* values, const uint16_t* places, int64_t count,
-                         int64_t n, float* sum, uint32_t* touched) {
-  return AddPlaces(weight, values, places, count, n, sum, touched);
+int64_t AddNarrowEntries(const float* weights, const float* const* values,
+                         const uint16_t* const* places, int64_t rows, int64_t count, int64_t n,
+                         float* sum, uint32_t* touched) {
+  return AddEntryRows(weights, values, places, rows, count, n, sum, touched);
 }
-int64_t AddWideEntries(float weight, const float* values, const uint32_t* places, int64_t count,
-                       int64_t n, float* sum, uint32_t* touched) {
-  return AddPlaces(weight, values, places, count, n, sum, touched);
+int64_t AddWideEntries(const float* weights, const float* const* values,
+                       const uint32_t* const* places, int64_t rows, int64_t count, int64_t n,
+                       float* sum, uint32_t* touched) {
+  return AddEntryRows(weights, values, places, rows, count, n, sum, touched);
+}
+int64_t AddNarrowHalves(const float* weights, const uint16_t* const* values,
+                        const uint16_t* const* places, int64_t rows, int64_t count, int64_t n,
+                        float* sum, uint32_t* touched) {
+  return AddEntryRows(weights, values, places, rows, count, n, sum, touched);
+}
+int64_t AddWideHalves(const float* weights, const uint16_t* const* values,
+                      const uint32_t* const* places, int64_t rows, int64_t count, int64_t n,
+                      float* sum, uint32_t* touched) {
+  return AddEntryRows(weights, values, places, rows, count, n, sum, touched);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -204,6 +301,8 @@ HWY_EXPORT(AddRows);
 HWY_EXPORT(AddHalfRows);
 HWY_EXPORT(AddNarrowEntries);
 HWY_EXPORT(AddWideEntries);
+HWY_EXPORT(AddNarrowHalves);
+HWY_EXPORT(AddWideHalves);
 
 void AddRows(const float* weights, const float* const* rows, int64_t count, int64_t n, float* sum) {
   RESMEM_DISPATCH(AddRows)(weights, rows, count, n, sum);
@@ -212,13 +311,47 @@ void AddHalfRows(const float* weights, const uint16_t* const* rows, int64_t coun
                  float* sum) {
   RESMEM_DISPATCH(AddHalfRows)(weights, rows, count, n, sum);
 }
-int64_t AddEntries(float weight, const float* values, const uint16_t* places, int64_t count,
-                   int64_t n, float* sum, uint32_t* touched) {
-  return RESMEM_DISPATCH(AddNarrowEntries)(weight, values, places, count, n, sum, touched);
+int64_t AddEntries(const float* weights, const float* const* values, const uint16_t* const* places,
+                   int64_t rows, int64_t count, int64_t n, float* sum, uint32_t* touched) {
+  return RESMEM_DISPATCH(AddNarrowEntries)(weights, values, places, rows, count, n, sum, touched);
 }
-int64_t AddEntries(float weight, const float* values, const uint32_t* places, int64_t count,
-                   int64_t n, float* sum, uint32_t* touched) {
-  return RESMEM_DISPATCH(AddWideEntries)(weight, values, places, count, n, sum, touched);
+int64_t AddEntries(const float* weights, const float* const* values, const uint32_t* const* places,
+                   int64_t rows, int64_t count, int64_t n, float* sum, uint32_t* touched) {
+  return RESMEM_DISPATCH(AddWideEntries)(weights, values, places, rows, count, n, sum, touched);
+}
+int64_t AddEntries(const float* weights, const uint16_t* const* values,
+                   const uint16_t* const* places, int64_t rows, int64_t count, int64_t n,
+                   float* sum, uint32_t* touched) {
+  return RESMEM_DISPATCH(AddNarrowHalves)(weights, values, places, rows, count, n, sum, touched);
+}
+int64_t AddEntries(const float* weights, const uint16_t* const* values,
+                   const uint32_t* const* places, int64_t rows, int64_t count, int64_t n,
+                   float* sum, uint32_t* touched) {
+  return RESMEM_DISPATCH(AddWideHalves)(weights, values, places, rows, count, n, sum, touched);
+}
+
+namespace {
+
+bool& TheScatter() {
+#if HWY_ARCH_X86
+  static bool use = !__builtin_cpu_is("amd");
+#else
+  static bool use = false;
+#endif
+  return use;
+}
+
+}  // namespace
+
+bool UsesScatter() {
+  return TheScatter();
+}
+
+ScopedScatter::ScopedScatter(bool use) : previous_(UsesScatter()) {
+  TheScatter() = use;
+}
+ScopedScatter::~ScopedScatter() {
+  TheScatter() = previous_;
 }
 
 }  // namespace resmem

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <vector>
 
 #include "kernels/every_simd_level.h"
@@ -90,46 +91,81 @@ TEST(RowSums, HalvesAreAddedAsTheFloatsThatTheyAre) {
   }
 }
 
-template <class Place>
-void ExpectEntriesAdded(int64_t n) {
-  for (const int64_t count : {0, 1, 15, 16, 17, 32, 40, 128}) {
-    Random random(static_cast<uint64_t>(count));
-    std::vector<float> values(static_cast<size_t>(count));
-    std::vector<Place> places(values.size());
-    std::vector<uint32_t> expected_touched;
-    const std::vector<float> before = [&] {
-      std::vector<float> sum(static_cast<size_t>(n));
-      for (float& value : sum) value = random.Below(2) == 0 ? 0.0f : 0.25f;
-      return sum;
-    }();
-    std::vector<float> expected = before;
-    for (size_t j = 0; j < places.size(); ++j) {
-      values[j] = static_cast<float>(random.Normal());
-      places[j] = static_cast<Place>(j * 7 + random.Below(7));  // the last ones beyond n
-      if (places[j] >= n) continue;
-      if (before[places[j]] == 0) expected_touched.push_back(places[j]);
-      expected[places[j]] += 0.3f * values[j];
+// At every level, with and without the instructions for many places.
+void WithAndWithoutScatter(const std::function<void()>& check) {
+  AtEverySimdLevel([&] {
+    for (const bool use : {false, true}) {
+      SCOPED_TRACE(use ? "by scatter" : "one by one");
+      const ScopedScatter scatter(use);
+      check();
     }
-    AtEverySimdLevel([&] {
-      std::vector<float> sum = before;
-      EXPECT_EQ(AddEntries(0.3f, values.data(), places.data(), count, n, sum.data(), nullptr), 0);
-      EXPECT_EQ(sum, expected) << count << " entries";
-      sum = before;
-      std::vector<uint32_t> touched(static_cast<size_t>(count) + 16);
-      const int64_t found =
-          AddEntries(0.3f, values.data(), places.data(), count, n, sum.data(), touched.data());
-      touched.resize(static_cast<size_t>(found));
-      EXPECT_EQ(sum, expected) << count << " entries";
-      EXPECT_EQ(touched, expected_touched) << count << " entries";
-    });
+  });
+}
+
+float FloatOf(float value) {
+  return value;
+}
+float FloatOf(uint16_t half) {
+  float value = 0;
+  HalfToFloat(&half, 1, &value);
+  return value;
+}
+
+template <class Value, class Place>
+void ExpectEntriesAdded(int64_t n) {
+  for (const int64_t count : {0, 1, 3, 15, 16, 17, 32, 40, 100, 128}) {
+    for (const int64_t rows : {1, 2, 5}) {
+      Random random(static_cast<uint64_t>(count));
+      ScatteredRows<Value> values(rows, count);
+      ScatteredRows<Place> places(rows, count);
+      const std::vector<float> weights = Weights(rows);
+      std::vector<uint32_t> expected_touched;
+      const std::vector<float> before = [&] {
+        std::vector<float> sum(static_cast<size_t>(n));
+        for (float& value : sum) value = random.Below(2) == 0 ? 0.0f : 0.25f;
+        return sum;
+      }();
+      std::vector<float> expected = before;
+      for (size_t row = 0; row < weights.size(); ++row) {
+        for (size_t j = 0; j < values.arrays[row].size(); ++j) {
+          Value& value = values.arrays[row][j];
+          if constexpr (sizeof(Value) == 2) {  // finite, subnormal ones too
+            value = static_cast<uint16_t>(random.Below(0x7c00) | (random.Below(2) << 15));
+          } else {
+            value = static_cast<float>(random.Normal());
+          }
+          const auto place = static_cast<Place>(j * 7 + random.Below(7));  // the last beyond n
+          places.arrays[row][j] = place;
+          if (place >= n) continue;
+          if (expected[place] == 0) expected_touched.push_back(place);
+          expected[place] += weights[row] * FloatOf(value);
+        }
+      }
+      WithAndWithoutScatter([&] {
+        std::vector<float> sum = before;
+        EXPECT_EQ(AddEntries(weights.data(), values.places.data(), places.places.data(), rows,
+                             count, n, sum.data(), nullptr),
+                  0);
+        EXPECT_EQ(sum, expected) << rows << " rows of " << count;
+        sum = before;
+        std::vector<uint32_t> touched(static_cast<size_t>(rows * count) + 16);
+        const int64_t found = AddEntries(weights.data(), values.places.data(), places.places.data(),
+                                         rows, count, n, sum.data(), touched.data());
+        touched.resize(static_cast<size_t>(found));
+        EXPECT_EQ(sum, expected) << rows << " rows of " << count;
+        EXPECT_EQ(touched, expected_touched) << rows << " rows of " << count;
+      });
+    }
   }
 }
 
 TEST(RowSums, EntriesAreAddedAtTheirPlacesAndNoneBeyondTheEnd) {
-  ExpectEntriesAdded<uint16_t>(800);
-  ExpectEntriesAdded<uint32_t>(800);
-  ExpectEntriesAdded<uint16_t>(900);
-  ExpectEntriesAdded<uint32_t>(900);
+  for (const int64_t n : {600, 800, 900}) {
+    ExpectEntriesAdded<float, uint16_t>(n);
+    ExpectEntriesAdded<float, uint32_t>(n);
+    ExpectEntriesAdded<uint16_t, uint16_t>(n);
+    ExpectEntriesAdded<uint16_t, uint32_t>(n);
+  }
 }
 
 }  // namespace

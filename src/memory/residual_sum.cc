@@ -4,6 +4,7 @@
 #include <array>
 
 #include "kernels/row_sums.h"
+#include "kernels/softmax_residuals.h"
 #include "kernels/vector_math.h"
 #include "memory/residual_cache.h"
 #include "memory/stored_rows.h"
@@ -12,23 +13,38 @@
 namespace resmem {
 namespace {
 
+constexpr size_t kFloatsOfALine = 16;
 // Rows whose places are held at once.
 constexpr size_t kPiece = 64;
-// Rows that are fetched ahead of the one that is added.
-constexpr size_t kAhead = 8;
+// Sparse rows that are added before more are fetched.
+constexpr size_t kStep = 8;
+// Entries that are on their way, or wait in the second cache: mostly all of a query's.
+constexpr int64_t kEntriesAhead = 16384;
+
+// Few places are quicker visited one by one, many all in a row.
+bool AreFew(int64_t places, size_t outputs) {
+  return static_cast<size_t>(places) * kFloatsOfALine < outputs;
+}
 
 }  // namespace
 
 ResidualSum::ResidualSum(const ResidualMemory& memory)
     : memory_(&memory),
       cache_(memory.residual_cache()),
-      sum_(static_cast<size_t>(memory.description().outputs)),
-      scratch_(memory.description().form == ResidualForm::kDense ? 0 : sum_.size()) {}
+      room_(static_cast<size_t>(memory.description().outputs) + 2 * kFloatsOfALine),
+      scratch_(memory.description().form == ResidualForm::kLogits
+                   ? static_cast<size_t>(ResidualScratch(memory.description().outputs))
+                   : 0) {}
 
 void ResidualSum::AddTo(std::span<const int64_t> rows, std::span<const float> weights,
                         float temperature, float scale, std::span<float> scores) {
-  RESMEM_DCHECK(rows.size() == weights.size() && scores.size() == sum_.size());
   const MemoryDescription& description = memory_->description();
+  RESMEM_DCHECK(rows.size() == weights.size() &&
+                static_cast<int64_t>(scores.size()) == description.outputs);
+  const auto shift =
+      (reinterpret_cast<uintptr_t>(scores.data()) - reinterpret_cast<uintptr_t>(room_.data())) /
+      sizeof(float) % kFloatsOfALine;
+  sum_ = std::span(room_).subspan(shift, scores.size());
   if (description.form == ResidualForm::kSparse) {
     constexpr size_t kSpare = 16;  // see AddEntries()
     const size_t room = rows.size() * static_cast<size_t>(description.top) + kSpare;
@@ -46,22 +62,18 @@ void ResidualSum::AddTo(std::span<const int64_t> rows, std::span<const float> we
         AddDense(piece, piece_weights);
         break;
       case ResidualForm::kSparse:
-        touched += AddSparse(piece, piece_weights, touched_.data() + touched);
+        touched += AddSparse(piece, piece_weights, touched);
         break;
     }
   }
-  // Few places are quicker visited one by one, many all in a row.
-  constexpr size_t kFloatsOfALine = 16;
-  if (description.form == ResidualForm::kSparse &&
-      static_cast<size_t>(touched) * kFloatsOfALine < sum_.size()) {
+  if (description.form == ResidualForm::kSparse && AreFew(touched, sum_.size())) {
     // Where one comes again, 0 is added.
     for (const uint32_t c : std::span(touched_).first(static_cast<size_t>(touched))) {
       scores[c] += sum_[c] * scale;
       sum_[c] = 0;
     }
   } else {
-    AddScaled(scale, sum_.data(), static_cast<int64_t>(sum_.size()), scores.data());
-    std::fill(sum_.begin(), sum_.end(), 0.0f);
+    AddScaledAndClear(scale, sum_.data(), static_cast<int64_t>(sum_.size()), scores.data());
   }
 }
 
@@ -85,30 +97,21 @@ void ResidualSum::AddDense(std::span<const int64_t> rows, const float* weights) 
   }
 }
 
-template <class Add>
-void ResidualSum::AddOneByOne(std::span<const int64_t> rows, const float* weights, const Add& add) {
-  const StoredRows& stored = memory_->stored_rows();
-  std::array<std::pair<const Segment*, int64_t>, kPiece> places;
-  for (size_t i = 0; i < rows.size(); ++i) places[i] = stored.Find(rows[i]);
-  const auto fetch = [&](size_t i) {
-    if (i < rows.size()) places[i].first->PrefetchResidual(places[i].second);
-  };
-  for (size_t i = 0; i < kAhead; ++i) fetch(i);
-  for (size_t i = 0; i < rows.size(); ++i) {
-    fetch(i + kAhead);
-    add(*places[i].first, places[i].second, weights[i]);
-  }
-}
-
 void ResidualSum::AddLogits(std::span<const int64_t> rows, const float* weights,
                             float temperature) {
   if (cache_ != nullptr && temperature == cache_->temperature()) {
     AddKept(rows, weights);
     return;
   }
-  AddOneByOne(rows, weights, [&](const Segment& segment, int64_t row, float weight) {
-    segment.AddResidual(row, temperature, weight, scratch_.data(), sum_.data());
-  });
+  std::array<const float*, kPiece> logits;
+  std::array<const int32_t*, kPiece> labels;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto [segment, local] = memory_->stored_rows().Find(rows[i]);
+    logits[i] = segment->logits(local);
+    labels[i] = segment->label_place(local);
+  }
+  AddSoftmaxResiduals(weights, logits.data(), labels.data(), static_cast<int64_t>(rows.size()),
+                      static_cast<int64_t>(sum_.size()), temperature, scratch_.data(), sum_.data());
 }
 
 void ResidualSum::AddKept(std::span<const int64_t> rows, const float* weights) {
@@ -137,12 +140,23 @@ void ResidualSum::AddKept(std::span<const int64_t> rows, const float* weights) {
 }
 
 int64_t ResidualSum::AddSparse(std::span<const int64_t> rows, const float* weights,
-                               uint32_t* touched) {
-  int64_t count = 0;
-  AddOneByOne(rows, weights, [&](const Segment& segment, int64_t row, float weight) {
-    count += segment.AddEntriesOf(row, weight, scratch_.data(), sum_.data(), touched + count);
-  });
-  return count;
+                               int64_t touched) {
+  std::array<Segment::Place, kPiece> places;
+  for (size_t i = 0; i < rows.size(); ++i) places[i] = memory_->stored_rows().Find(rows[i]);
+  const auto ahead = static_cast<size_t>(kEntriesAhead / memory_->description().top);
+  size_t fetched = 0;
+  int64_t found = touched;
+  for (size_t begin = 0; begin < rows.size(); begin += kStep) {
+    const size_t end = std::min(begin + kStep, rows.size());
+    for (; fetched < std::min(end + ahead, rows.size()); ++fetched) {
+      places[fetched].first->PrefetchEntries(places[fetched].second);
+    }
+    // Once they are many, nobody asks which.
+    uint32_t* const list = AreFew(found, sum_.size()) ? touched_.data() + found : nullptr;
+    found += Segment::AddEntriesOf(std::span(places).subspan(begin, end - begin), weights + begin,
+                                   sum_.data(), list);
+  }
+  return found - touched;
 }
 
 }  // namespace resmem

@@ -26,16 +26,15 @@ class ResidualSum {
 
  private:
   void AddDense(std::span<const int64_t> rows, const float* weights);
-  // add(segment, row in it, weight) for each row, while the next are fetched.
-  template <class Add>
-  void AddOneByOne(std::span<const int64_t> rows, const float* weights, const Add& add);
   void AddLogits(std::span<const int64_t> rows, const float* weights, float temperature);
   void AddKept(std::span<const int64_t> rows, const float* weights);
-  int64_t AddSparse(std::span<const int64_t> rows, const float* weights, uint32_t* touched);
+  // With so many in touched_ already; returns how many more.
+  int64_t AddSparse(std::span<const int64_t> rows, const float* weights, int64_t touched);
 
   const ResidualMemory* memory_;
-  ResidualCache* cache_;    // null: none
-  std::vector<float> sum_;  // zeros between calls
+  ResidualCache* cache_;     // null: none
+  std::vector<float> room_;  // zeros between calls
+  std::span<float> sum_;     // in it, one for each output; as far from a line's start as the scores
   std::vector<float> scratch_;
   std::vector<uint32_t> touched_;  // sparse: classes whose sum is not 0, and maybe some twice
 };

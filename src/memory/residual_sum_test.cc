@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "fixtures/every_memory.h"
 #include "kernels/every_simd_level.h"
+#include "kernels/row_sums.h"
 #include "memory/residual_cache.h"
 
 namespace resmem {
@@ -52,8 +54,12 @@ TEST(ResidualSum, GivesTheBitsOfOneRowAddedAfterTheOther) {
     SCOPED_TRACE(NameOf(description));
     const ResidualMemory memory = Open(WriteMemory(folder, description));
     ASSERT_EQ(memory.segments(), 2);
-    const float temperature = description.parameters.temperature, scale = 0.3f;
-    AtEverySimdLevel([&] {
+    const float frozen = description.parameters.temperature, scale = 0.3f;
+    // Residuals of logits are kept at the first of them, and computed each time at the others.
+    const std::vector<float> temperatures = description.form == ResidualForm::kLogits
+                                                ? std::vector<float>{frozen, 2 * frozen, 1.0f}
+                                                : std::vector<float>{frozen};
+    const auto check = [&](float temperature) {
       ResidualSum sum(memory);
       for (const int64_t k : {0, 1, 2, 3, 4, 5, 6, 9, 50, 63, 64, 65, 68, 130}) {
         const Question question(k);
@@ -62,10 +68,18 @@ TEST(ResidualSum, GivesTheBitsOfOneRowAddedAfterTheOther) {
           memory.AddResidual(question.rows[i], temperature, question.weights[i], scratch, total);
         }
         for (size_t c = 0; c < total.size(); ++c) expected[c] += total[c] * scale;
-        std::vector<float> found = question.scores;
-        sum.AddTo(question.rows, question.weights, temperature, scale, found);
-        EXPECT_EQ(found, expected) << "k is " << k;
+        // Wherever the scores lie.
+        std::vector<float> found(kSumOutputs + 16);
+        const auto scores = std::span(found).subspan(static_cast<size_t>(k) % 16, kSumOutputs);
+        std::ranges::copy(question.scores, scores.begin());
+        sum.AddTo(question.rows, question.weights, temperature, scale, scores);
+        EXPECT_TRUE(std::ranges::equal(scores, expected)) << "k is " << k;
       }
+    };
+    AtEverySimdLevel([&] {
+      for (const float temperature : temperatures) check(temperature);
+      const ScopedScatter other(!UsesScatter());
+      check(frozen);
     });
   }
 }

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "format/container_reader.h"
 #include "memory/layout.h"
@@ -31,6 +32,7 @@ class Segment {
   void DecodeKey(int64_t row, float* key) const;
   uint64_t id(int64_t row) const { return ids_[row]; }
   int32_t label(int64_t row) const { return labels_[row]; }
+  const int32_t* label_place(int64_t row) const { return labels_ + row; }
   const float* target(int64_t row) const { return targets_ + row * outputs_; }
   const float* logits(int64_t row) const { return logits_ + row * outputs_; }
   std::string_view source(int64_t row) const;
@@ -39,14 +41,16 @@ class Segment {
   void Residual(int64_t row, float temperature, float* out) const;
   void AddResidual(int64_t row, float temperature, float weight, float* scratch,
                    float* accumulator) const;
-  // Sparse only: AddResidual(), and AddEntries() of kernels/row_sums.h.
-  int64_t AddEntriesOf(int64_t row, float weight, float* scratch, float* sum,
-                       uint32_t* touched) const;
+  // Sparse only: AddResidual() of rows of segments of one memory, by AddEntries() of
+  // kernels/row_sums.h.
+  using Place = std::pair<const Segment*, int64_t>;  // a segment and a row in it
+  static int64_t AddEntriesOf(std::span<const Place> rows, const float* weights, float* sum,
+                              uint32_t* touched);
   // Dense only: the row's values as they are stored, which are halves or not by the description.
   const float* residuals(int64_t row) const { return residuals_ + row * outputs_; }
   const uint16_t* half_residuals(int64_t row) const { return half_residuals_ + row * outputs_; }
-  // Lets the processor fetch what AddResidual() of this row will read.
-  void PrefetchResidual(int64_t row) const;
+  // Sparse only: lets the processor fetch what AddEntriesOf() will read of this row.
+  void PrefetchEntries(int64_t row) const;
   // Sum of |r| that is stored, and that the sparse form dropped.  `scratch`: `outputs` floats.
   struct Mass {
     double kept = 0, dropped = 0;

@@ -1,5 +1,6 @@
 // The residual of a stored row, in each of the forms that a memory may keep.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "kernels/number_codec.h"
@@ -11,14 +12,17 @@
 namespace resmem {
 namespace {
 
-// values[begin, begin + count), or the first page of them: the processor itself goes on from there.
+// The values, or the first page of them: the processor itself goes on from there.  Into the second
+// cache: the first one takes few lines at a time (50 sparse rows at once into it: 14.8 us,
+// not 6.7).
 template <class T>
-void Prefetch(const T* values, int64_t begin, int64_t count) {
-  constexpr int64_t kLine = 64, kPage = 4096;
-  const char* place = reinterpret_cast<const char*>(values + begin);
-  const int64_t bytes = std::min(kPage, count * static_cast<int64_t>(sizeof(T)));
-  for (int64_t i = 0; i < bytes; i += kLine) __builtin_prefetch(place + i, 0, 2);
-  __builtin_prefetch(place + bytes - 1, 0, 2);  // rows need not start with a line
+void Prefetch(const T* values, int64_t count) {
+  constexpr uintptr_t kLine = 64, kPage = 4096;
+  const auto place = reinterpret_cast<uintptr_t>(values);
+  const uintptr_t end = place + std::min(kPage, static_cast<uintptr_t>(count) * sizeof(T));
+  for (uintptr_t line = place / kLine * kLine; line < end; line += kLine) {
+    __builtin_prefetch(reinterpret_cast<const char*>(line), 0, 2);
+  }
 }
 
 }  // namespace
@@ -62,36 +66,56 @@ void Segment::AddResidual(int64_t row, float temperature, float weight, float* s
       AddScaled(weight, residual_values(row * outputs_, outputs_, scratch), outputs_, accumulator);
       break;
     case ResidualForm::kSparse:
-      AddEntriesOf(row, weight, scratch, accumulator, nullptr);
+      AddEntriesOf(std::array{Place(this, row)}, &weight, accumulator, nullptr);
       break;
   }
 }
 
-int64_t Segment::AddEntriesOf(int64_t row, float weight, float* scratch, float* sum,
-                              uint32_t* touched) const {
-  const int64_t begin = row * top_;
-  const float* const values = residual_values(begin, top_, scratch);
+int64_t Segment::AddEntriesOf(std::span<const Place> rows, const float* weights, float* sum,
+                              uint32_t* touched) {
+  if (rows.empty()) return 0;
+  const Segment& any = *rows[0].first;
   // A class that is not one occurs in no verified file; without verification there is still no
   // write outside.
-  if (narrow_classes_ != nullptr) {
-    return AddEntries(weight, values, narrow_classes_ + begin, top_, outputs_, sum, touched);
+  const auto add = [&]<class Value, class Class>(const Value* Segment::*values,
+                                                 const Class* Segment::*classes) {
+    constexpr size_t kPiece = 8;
+    std::array<const Value*, kPiece> values_of;
+    std::array<const Class*, kPiece> classes_of;
+    int64_t found = 0;
+    for (size_t begin = 0; begin < rows.size(); begin += kPiece) {
+      const size_t size = std::min(kPiece, rows.size() - begin);
+      for (size_t i = 0; i < size; ++i) {
+        const auto [segment, row] = rows[begin + i];
+        values_of[i] = segment->*values + row * any.top_;
+        classes_of[i] = segment->*classes + row * any.top_;
+      }
+      found += AddEntries(weights + begin, values_of.data(), classes_of.data(),
+                          static_cast<int64_t>(size), any.top_, any.outputs_, sum,
+                          touched == nullptr ? nullptr : touched + found);
+    }
+    return found;
+  };
+  if (any.residuals_ != nullptr) {
+    return any.narrow_classes_ != nullptr ? add(&Segment::residuals_, &Segment::narrow_classes_)
+                                          : add(&Segment::residuals_, &Segment::wide_classes_);
   }
-  return AddEntries(weight, values, wide_classes_ + begin, top_, outputs_, sum, touched);
+  return any.narrow_classes_ != nullptr ? add(&Segment::half_residuals_, &Segment::narrow_classes_)
+                                        : add(&Segment::half_residuals_, &Segment::wide_classes_);
 }
 
-void Segment::PrefetchResidual(int64_t row) const {
-  const int64_t stored = form_ == ResidualForm::kSparse ? top_ : outputs_;
-  const int64_t begin = row * stored;
-  if (form_ == ResidualForm::kLogits) {
-    Prefetch(logits_, begin, stored);
-    Prefetch(labels_, row, 1);
-  } else if (residuals_ != nullptr) {
-    Prefetch(residuals_, begin, stored);
+void Segment::PrefetchEntries(int64_t row) const {
+  const int64_t begin = row * top_;
+  if (residuals_ != nullptr) {
+    Prefetch(residuals_ + begin, top_);
   } else {
-    Prefetch(half_residuals_, begin, stored);
+    Prefetch(half_residuals_ + begin, top_);
   }
-  if (narrow_classes_ != nullptr) Prefetch(narrow_classes_, begin, stored);
-  if (wide_classes_ != nullptr) Prefetch(wide_classes_, begin, stored);
+  if (narrow_classes_ != nullptr) {
+    Prefetch(narrow_classes_ + begin, top_);
+  } else {
+    Prefetch(wide_classes_ + begin, top_);
+  }
 }
 
 Segment::Mass Segment::ResidualMass(int64_t row, float temperature, float* scratch) const {
