@@ -104,6 +104,9 @@ RESMEM_VNNI int64_t ScanSomeByVnni(const QueryGroup& group, int64_t first_query,
     __m512i code[kBlocks];
 #pragma GCC unroll 4
     for (int b = 0; b < kBlocks; ++b) {
+      if constexpr (kBlocks > 1) {
+        __builtin_prefetch(codes + (kBlocks + b) * bytes + i * kBlockRows, 0, 2);
+      }
       code[b] = _mm512_loadu_si512(codes + b * bytes + i * kBlockRows);
     }
 #pragma GCC unroll 8
