@@ -22,11 +22,12 @@ constexpr char kUsage[] =
     "                    [--no-peers | --peers WORD] [--turns N]\n"
     "                    [--only WORDS] [--arrays NAME KEYS.npy QUERIES.npy]...\n"
     "                    [--memory NAME MEMORY ROWS]... [--indexed NAME MEMORY,MEMORY...]...\n"
+    "                    [--codes BITS]\n"
     "--small: 50,000 x 64 only; --large: 1,000,000 x 128 too; --only: data whose name has them\n"
     "--peers: whose program's name has it; --turns, of exact search: of each the better of N (2)\n"
     "--memory: the first ROWS keys of a memory; --indexed, with --approximate: one that has an\n"
     "index, as it is, and the same rows with other indexes; RESMEM_FAISS_FOLDER: beside faiss\n"
-    "(bench/peers/faiss_memory_peer.cc)\n";
+    "(bench/peers/faiss_memory_peer.cc); --codes: of the indexes that are made, bits a value\n";
 
 struct Arrays {
   std::string name, keys, queries;
@@ -43,6 +44,7 @@ struct Flags {
   bool large = false;
   PeerChoice peers;
   int turns = 2;
+  std::optional<int> code_bits;
   std::vector<Arrays> arrays;
   std::vector<KeysOfMemory> memories, indexed;
 };
@@ -153,7 +155,7 @@ int RunApproximate(const Flags& flags) {
     return times.ok();
   };
   bool right = ForEach(DataSets(flags), /*hold_out=*/true, [&](const SearchData& data) {
-    return keep(data.name, TimeApproximate(data, flags.peers));
+    return keep(data.name, TimeApproximate(data, flags.code_bits, flags.peers));
   });
   for (const KeysOfMemory& memory : flags.indexed) {
     right =
@@ -196,6 +198,8 @@ int main(int argc, char** argv) {
       flags.peers.only = argv[++i];
     } else if (flag == "--turns" && i + 1 < argc) {
       flags.turns = std::max(1, std::atoi(argv[++i]));
+    } else if (flag == "--codes" && i + 1 < argc) {
+      flags.code_bits = std::atoi(argv[++i]);
     } else if (flag == "--only" && i + 1 < argc) {
       flags.only = argv[++i];
     } else if (flag == "--approximate") {

@@ -74,7 +74,8 @@ const PeerTime* Fastest(const std::vector<PeerTime>& times, double goal, int thr
 
 }  // namespace
 
-Result<ApproximateTimes> TimeApproximate(const SearchData& data, const PeerChoice& peers) {
+Result<ApproximateTimes> TimeApproximate(const SearchData& data, std::optional<int> code_bits,
+                                         const PeerChoice& peers) {
   ApproximateTimes times;
   times.data = data.name;
   const ScratchFolder folder;
@@ -86,7 +87,8 @@ Result<ApproximateTimes> TimeApproximate(const SearchData& data, const PeerChoic
     time.goal = recall;
     const double start = SecondsNow();
     RESMEM_RETURN_IF_ERROR(
-        IndexMemory(folder.path(), {.recall = recall, .queries = data.held_out_view()}));
+        IndexMemory(folder.path(),
+                    {.recall = recall, .code_bits = code_bits, .queries = data.held_out_view()}));
     time.build_seconds = SecondsNow() - start;
     RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                             ResidualMemory::Open(folder.path(), {.verify_blocks = false}));

@@ -2,6 +2,7 @@
 #ifndef RESMEM_BENCH_SEARCH_APPROXIMATE_H_
 #define RESMEM_BENCH_SEARCH_APPROXIMATE_H_
 
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -19,8 +20,9 @@ struct ApproximateTimes {
 
 // One query and all of them, on 1 and 2 threads, none of which is a key.  Requires held-out
 // queries: ours and the peers' knobs are chosen on these.  Recall is the share of the true 50 in
-// answers to the others.
-Result<ApproximateTimes> TimeApproximate(const SearchData& data, const PeerChoice& peers);
+// answers to the others.  `code_bits`: of our index, if not its own choice.
+Result<ApproximateTimes> TimeApproximate(const SearchData& data, std::optional<int> code_bits,
+                                         const PeerChoice& peers);
 
 // A memory that has an index, as it lies on the disk: its index and exact search, asked with 1,000
 // of its own rows, each without itself.  More memories: the same rows with other indexes.

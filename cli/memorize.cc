@@ -36,7 +36,7 @@ class Memorize : public Command {
   std::optional<ResidualForm> form_;
   int64_t top_ = 128;
   std::optional<double> recall_;
-  int code_bits_ = 8;
+  std::optional<int> code_bits_;
   bool freeze_ = false, half_residuals_ = false, overwrite_ = false;
   MemoryOutput printed_;
 };
@@ -81,7 +81,8 @@ void Memorize::Declare(CommandLine& line) {
   line.Value("--recall", &recall_, "SHARE",
              "also make an index that finds this share of the true neighbors, as 'resmem index'")
       .Default("none: search is exact");
-  line.Value("--codes", &code_bits_, "BITS", "of that index: 8, or 4 for a quarter of their bytes");
+  line.Value("--codes", &code_bits_, "BITS", "of that index, a value: 8, 4 or 2")
+      .Default("as of 'resmem index'");
   line.Flag("--overwrite", &overwrite_, "replace a memory of that name");
   parameters_.Declare(line, "");
   model_.Declare(line, /*check=*/false);

@@ -86,7 +86,7 @@ struct OpenOptions {
 struct IndexInfo {
   double recall = 0;           // asked for
   double measured_recall = 0;  // at the memory's k, when the files were made
-  int code_bits = 8;           // or 4
+  int code_bits = 8;           // a value; or 4 or 2
   int64_t files = 0, lists = 0;
   int64_t rows = 0;            // in lists, deleted ones included
   int64_t unindexed_rows = 0;  // appended since; searched exactly until they are many
@@ -206,9 +206,10 @@ struct IndexOptions {
   static constexpr int64_t kFewestQueries = 100, kMostQueries = 2000;
 
   double recall = 0.95;  // above 0, below 1: the share of the true neighbors to be found
-  // 8: a byte a value.  4: a quarter of that, for memories that are read from disk or by one query
-  // at a time; more rows are measured for the same recall.
-  int code_bits = 8;
+  // A value: 8, or 4, which are read in half the time where memory is the limit; or 2, for
+  // memories that are read from disk.  The fewer, the more rows are measured for the same recall.
+  // Not given: 8 where codes of 8 take up to 1 GiB, 4 where they would take more.
+  std::optional<int> code_bits{};
   // Keys of the kind that will be asked, and not of the memory's own rows: the recall is promised
   // for such.  At least kFewestQueries; of more than kMostQueries, so many are taken.  None: for
   // the memory's rows, each without itself.

@@ -4,14 +4,28 @@
 #include <utility>
 
 #include "ivf/coded_vectors.h"
+#include "kernels/half_bytes.h"
 #include "kernels/pair_words.h"
 #include "support/text.h"
 
 namespace resmem {
 
 int64_t BytesOfCodes(int64_t dim, int code_bits) {
-  return code_bits == 8 ? CodeWidth(dim) : WordBytes(CodeWidth(dim));
+  const int64_t width = CodeWidth(dim);
+  return code_bits == 8 ? width : code_bits == 4 ? HalfBytes(width) : WordBytes(width);
 }
+
+namespace {
+
+constexpr const char* kNameOf8Bits = "codes";
+constexpr const char* kNameOf4Bits = "packed";
+constexpr const char* kNameOf2Bits = "words";
+
+const char* NameOfCodes(int code_bits) {
+  return code_bits == 8 ? kNameOf8Bits : code_bits == 4 ? kNameOf4Bits : kNameOf2Bits;
+}
+
+}  // namespace
 
 InvertedLayout::InvertedLayout(int64_t dim, int64_t lists, int64_t blocks, int code_bits)
     : sections{{"center", StoredType::kF32, 1, dim},
@@ -20,9 +34,9 @@ InvertedLayout::InvertedLayout(int64_t dim, int64_t lists, int64_t blocks, int c
                {"rows", StoredType::kU32, blocks, kBlockRows},
                {"scales", StoredType::kF32, blocks, kBlockRows},
                {"norms", StoredType::kF32, blocks, kBlockRows},
-               {code_bits == 8 ? "codes" : "words", StoredType::kU8, blocks,
+               {NameOfCodes(code_bits), StoredType::kU8, blocks,
                 kBlockRows * BytesOfCodes(dim, code_bits)}} {
-  if (code_bits == 4) sections.push_back({"tables", StoredType::kU8, CodeWidth(dim), kWords});
+  if (code_bits == 2) sections.push_back({"tables", StoredType::kU8, CodeWidth(dim), kWords});
 }
 
 InvertedFile::InvertedFile(ContainerReader file, int64_t dim, int64_t rows, int code_bits)
@@ -52,13 +66,16 @@ Result<InvertedFile> InvertedFile::Open(ContainerReader file, int64_t dim, int64
                              " rows of ", dim, " values"));
   }
   const std::string& codes = sections[InvertedLayout::kCodes].shape.name;
-  if (codes != "codes" && codes != "words") {
+  const int code_bits = codes == kNameOf8Bits   ? 8
+                        : codes == kNameOf4Bits ? 4
+                        : codes == kNameOf2Bits ? 2
+                                                : 0;
+  if (code_bits == 0) {
     return Status(ErrorCode::kUnsupported,
-                  Text(file.path(), ": holds \"", codes,
-                       "\" where this version knows \"codes\" of 8 bits and \"words\" of 4; make "
-                       "the index anew with: resmem index MEMORY --recall SHARE"));
+                  Text(file.path(), ": holds \"", codes, "\" where this version knows \"",
+                       kNameOf8Bits, "\", \"", kNameOf4Bits, "\" and \"", kNameOf2Bits,
+                       "\"; make the index anew with: resmem index MEMORY --recall SHARE"));
   }
-  const int code_bits = codes == "codes" ? 8 : 4;
   RESMEM_RETURN_IF_ERROR(
       file.ExpectSections(InvertedLayout(dim, lists, blocks, code_bits).sections));
   // Small, and every answer depends on it.
@@ -66,7 +83,7 @@ Result<InvertedFile> InvertedFile::Open(ContainerReader file, int64_t dim, int64
        {InvertedLayout::kCenter, InvertedLayout::kCentroids, InvertedLayout::kListRows}) {
     RESMEM_RETURN_IF_ERROR(file.VerifySection(section));
   }
-  if (code_bits == 4) RESMEM_RETURN_IF_ERROR(file.VerifySection(InvertedLayout::kTables));
+  if (code_bits == 2) RESMEM_RETURN_IF_ERROR(file.VerifySection(InvertedLayout::kTables));
   InvertedFile inverted(std::move(file), dim, rows, code_bits);
   int64_t listed = 0;  // each term has 32 bits, and there are at most 2^31
   for (int64_t list = 0; list < lists; ++list) listed += inverted.list_rows(list);
@@ -81,16 +98,23 @@ Result<InvertedFile> InvertedFile::Open(ContainerReader file, int64_t dim, int64
   return inverted;
 }
 
-CodeBlocks InvertedFile::Blocks(int64_t list, int64_t row, int64_t count, uint8_t* scratch) const {
+CodeBlocks InvertedFile::Blocks(int64_t list, int64_t row, int64_t count, int64_t queries,
+                                uint8_t* scratch) const {
   const int64_t slot = first_blocks_[list] * kBlockRows + row;
-  const uint8_t* codes = file_.Values<uint8_t>(InvertedLayout::kCodes).data() + slot * row_bytes_;
+  CodeBlocks blocks{file_.Values<uint8_t>(InvertedLayout::kCodes).data() + slot * row_bytes_,
+                    file_.Values<float>(InvertedLayout::kScales).data() + slot,
+                    file_.Values<float>(InvertedLayout::kNorms).data() + slot};
+  if (code_bits() == 8) return blocks;
+  blocks.packed = code_bits() == 4 && ScansHalfBytes(queries);
+  if (blocks.packed) return blocks;
   if (code_bits() == 4) {
-    DecodeWords(codes, file_.Values<uint8_t>(InvertedLayout::kTables).data(), BlocksOfRows(count),
-                width_, scratch);
-    codes = scratch;
+    UnpackHalfBytes(blocks.codes, BlocksOfRows(count), width_, scratch);
+  } else {
+    DecodeWords(blocks.codes, file_.Values<uint8_t>(InvertedLayout::kTables).data(),
+                BlocksOfRows(count), width_, scratch);
   }
-  return {codes, file_.Values<float>(InvertedLayout::kScales).data() + slot,
-          file_.Values<float>(InvertedLayout::kNorms).data() + slot};
+  blocks.codes = scratch;
+  return blocks;
 }
 
 // The start of a list is far from the end of another.  The processor follows a longer list by

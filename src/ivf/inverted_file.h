@@ -1,8 +1,9 @@
 // An inverted file over some rows of a memory, mapped: docs/memory_format.md, section 9.
 //
 // Rows are numbered from 0 here.  Each lies in one list, the one whose centroid is nearest by
-// code; its code is relative to that centroid.  Codes of 4 bits are stored as words for pairs of
-// codes of 8 bits: whoever scans a list sees 8 bits.  Const methods may be called from any thread.
+// code; its code is relative to that centroid.  Codes of 4 bits a value are packed, two in a byte,
+// those of 2 bits stored as words for pairs of 8-bit codes: whoever scans a list sees 8 bits. Const
+// methods may be called from any thread.
 #ifndef RESMEM_IVF_INVERTED_FILE_H_
 #define RESMEM_IVF_INVERTED_FILE_H_
 
@@ -24,7 +25,7 @@ struct InvertedLayout {
   std::vector<SectionShape> sections;
 };
 
-// Of a row with codes of 4 or 8 bits.
+// Of a row with codes of 2, 4 or 8 bits a value.
 int64_t BytesOfCodes(int64_t dim, int code_bits);
 
 // Rows of one file at most: their numbers and places have 32 bits.
@@ -39,14 +40,16 @@ class InvertedFile {
   const ContainerReader& file() const { return file_; }
   int64_t rows() const { return rows_; }
   int64_t lists() const { return static_cast<int64_t>(first_blocks_.size()) - 1; }
-  int code_bits() const { return row_bytes_ == width_ ? 8 : 4; }
+  int code_bits() const { return static_cast<int>(8 * row_bytes_ / width_); }
   int64_t width() const { return width_; }
   const Centroids& centroids() const { return *centroids_; }
 
   int64_t list_rows(int64_t list) const { return list_rows_[list]; }
-  // Rows [row, row + count) of a list, `row` the first of a block.  Words are decoded to `scratch`,
-  // which has room for width() bytes a row of whole blocks.
-  CodeBlocks Blocks(int64_t list, int64_t row, int64_t count, uint8_t* scratch) const;
+  // Rows [row, row + count) of a list, `row` the first of a block, to be scanned for so many
+  // queries.  What cannot be scanned as it lies is decoded to `scratch`, which has room for width()
+  // bytes a row of whole blocks.
+  CodeBlocks Blocks(int64_t list, int64_t row, int64_t count, int64_t queries,
+                    uint8_t* scratch) const;
   // Asks for the start of a list, which arrives while another is scanned.
   void Prefetch(int64_t list) const;
   const uint32_t* row_numbers(int64_t list) const;  // ascending, list_rows(list) of them

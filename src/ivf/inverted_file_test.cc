@@ -26,7 +26,7 @@ Status WriteTo(const std::string& path, const KeyStore& keys, InvertedFileOption
 
 // With codes of 8 bits and of 4.
 class InvertedFileOf : public testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Bits, InvertedFileOf, testing::Values(8, 4));
+INSTANTIATE_TEST_SUITE_P(Bits, InvertedFileOf, testing::Values(8, 4, 2));
 
 TEST_P(InvertedFileOf, HoldsEveryVisibleRowOnceAndNoHiddenOne) {
   const Indexed data(ClusteredKeys(kFileRows, kFileDim, 7, 1), kFileDim, {0, 5, 699});
@@ -56,8 +56,8 @@ TEST_P(InvertedFileOf, TakesTheDocumentedBytes) {
     places += (file->list_rows(list) + 15) / 16 * 16;
   }
   const int64_t of_lists = 4 * kDim * (file->lists() + 1) + 4 * file->lists();
-  const int64_t of_places = places * (GetParam() == 8 ? 128 + 12 : 32 + 12);
-  const int64_t tables = GetParam() == 8 ? 0 : 128 * 16;
+  const int64_t of_places = places * (128 * GetParam() / 8 + 12);
+  const int64_t tables = GetParam() == 2 ? 128 * 16 : 0;
   const int64_t header = 64 + 64 * 9, slack = 64 * 9 + 8 * 16;  // padding and checksums
   const int64_t bytes = file->file().file_bytes(), least = of_lists + of_places + tables;
   EXPECT_GE(bytes, least);
@@ -177,8 +177,10 @@ TEST(InvertedFile, CodesOfAFormThatIsNotKnownAreRefused) {
   const Status status = lie.Open(path.get()).status();
   EXPECT_EQ(status.code(), ErrorCode::kUnsupported);
   EXPECT_NE(status.message().find("resmem index"), std::string::npos) << status.message();
-  lie.codes_name = "words";  // without their tables
-  EXPECT_EQ(lie.Open(path.get()).status().code(), ErrorCode::kCorrupt);
+  for (const char* name : {"words", "packed"}) {  // without their tables; of twice their size
+    lie.codes_name = name;
+    EXPECT_EQ(lie.Open(path.get()).status().code(), ErrorCode::kCorrupt) << name;
+  }
 }
 
 TEST(InvertedFile, RowNumbersOutOfRangeRepeatedOrUnorderedAreFoundByVerify) {

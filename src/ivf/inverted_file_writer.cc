@@ -26,7 +26,7 @@ constexpr uint32_t kNoList = UINT32_MAX;
 constexpr int64_t kRowsAtOnce = 512;                 // of one thread
 constexpr int64_t kRowsAReport = kRowsAtOnce * 128;  // between two looks at the progress
 
-// That the words of 4-bit codes are trained on.
+// That words are trained on.
 constexpr int64_t kMostSampleRows = 1 << 14, kFewestSampleRows = 1 << 9;
 constexpr int64_t kMostSampleValues = int64_t{1} << 24;
 
@@ -50,7 +50,7 @@ class Builder {
         trained_, TrainCentroids(keys_, lists, options_.seed, options_.threads, options_.progress));
     RESMEM_RETURN_IF_ERROR(Assign(lists));
     const std::vector<uint32_t> list_rows = ChoosePlaces(lists);
-    if (options_.code_bits == 4) TrainCodebook();
+    if (options_.code_bits == 2) TrainCodebook();
     const InvertedLayout layout(dim_, lists, first_blocks_.back(), options_.code_bits);
     RESMEM_ASSIGN_OR_RETURN(
         ContainerWriter writer,
@@ -171,11 +171,11 @@ class Builder {
   Status WriteSomeLists(int64_t begin_list, int64_t end_list, ContainerWriter* writer) {
     const int64_t first_slot = first_blocks_[begin_list] * kBlockRows;
     CodedBlocks blocks(row_bytes_, first_blocks_[end_list] - first_blocks_[begin_list],
-                       codebook_ ? 0 : 128);
+                       options_.code_bits == 8 ? 128 : 0);
     std::vector<uint32_t> numbers(blocks.scales().size(), kNoList);
     RESMEM_RETURN_IF_ERROR(ForAllRows("codes", [&](int64_t begin, int64_t end) {
       std::vector<float> residual(static_cast<size_t>(dim_));
-      RowCoder coder(dim_, codebook_ ? &*codebook_ : nullptr);
+      RowCoder coder(dim_, options_.code_bits, codebook_ ? &*codebook_ : nullptr);
       for (int64_t row = begin; row < end; ++row) {
         const uint32_t list = list_of_[row];
         if (list == kNoList || list < begin_list || list >= end_list) continue;
@@ -211,10 +211,15 @@ class Builder {
   TrainedCentroids trained_;
   std::vector<uint32_t> list_of_, place_of_;  // of each row
   std::vector<int64_t> first_blocks_;
-  std::optional<PairCodebook> codebook_;  // of 4 bits
+  std::optional<PairCodebook> codebook_;  // of 2 bits a value
 };
 
 }  // namespace
+
+int SuitableCodeBits(int64_t rows, int64_t dim) {
+  constexpr int64_t kMostBytesOf8Bits = int64_t{1} << 30;
+  return rows > kMostBytesOf8Bits / CodeWidth(dim) ? 4 : 8;
+}
 
 Result<ContainerWriter::Finished> WriteInvertedFile(FileSystem& files, const std::string& path,
                                                     const KeyStore& keys,

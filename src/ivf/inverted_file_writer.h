@@ -12,9 +12,12 @@
 
 namespace resmem {
 
+// 8 where codes of 8 bits a value take up to 1 GiB; beyond, where most lists come from memory, 4.
+int SuitableCodeBits(int64_t rows, int64_t dim);
+
 struct InvertedFileOptions {
   uint64_t seed = 0;
-  int code_bits = 8;  // or 4
+  int code_bits = 8;  // a value; or 4 or 2
   int threads = 0;
   Progress* progress = nullptr;
   // Codes held before they are written.  With more than fit, keys are read again for each
@@ -22,7 +25,7 @@ struct InvertedFileOptions {
   int64_t buffer_bytes = int64_t{1} << 29;
 };
 
-// Needs 8 bytes a row, 64 codes a list for training (with 4 bits also a sample of up to 64 MiB),
+// Needs 8 bytes a row, 64 codes a list for training (with 2 bits also a sample of up to 64 MiB),
 // and the buffer.  Visible rows must be at
 // least 1.  Errors: kUnsupported (too many rows or dimensions), those of TrainCentroids() and of
 // the writer.

@@ -27,7 +27,7 @@ Neighbors Find(const KnnIndex& index, MatrixView queries, const SearchOptions& o
 
 // With codes of 8 bits and of 4.
 class IvfIndexOf : public testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Bits, IvfIndexOf, testing::Values(8, 4));
+INSTANTIATE_TEST_SUITE_P(Bits, IvfIndexOf, testing::Values(8, 4, 2));
 
 TEST_P(IvfIndexOf, ReachesTheAskedRecallOnQueriesItHasNotSeen) {
   for (const int64_t clusters : {0, 40}) {

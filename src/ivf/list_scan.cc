@@ -56,7 +56,7 @@ void ListScan::ScanList(std::span<const Visit> visits) {
       group.thresholds[i] = pools_[visits[i].query].threshold();
     }
     const int64_t count = std::min(kRowsACall, rows - row);
-    const CodeBlocks blocks = file_.Blocks(list, row, count, decoded_.data());
+    const CodeBlocks blocks = file_.Blocks(list, row, count, group.count, decoded_.data());
     const int64_t found = ScanBlocks(group, blocks, count, width, cells);
     for (int64_t i = 0; i < found; ++i) {
       Offer(visits[cells[i].query].query, {cells[i].value, numbers[row + cells[i].row]});

@@ -69,8 +69,8 @@ std::vector<Visit> OrderedByList(std::span<const Visit> visits, int64_t lists, b
 }
 
 // Pools for the rows to be measured, one a query.  Where deletions lead a query to more lists, the
-// rows that are left lie on a wide shell around it: the codes of 4 bits do not tell which of them
-// are nearest, and more are measured.
+// rows that are left lie on a wide shell around it: codes of less than 8 bits do not tell which of
+// them are nearest, and more are measured.
 std::vector<CandidatePool> MakePools(const ListSearch& search, std::span<const Visit> first,
                                      size_t queries, const SearchEffort& effort) {
   constexpr int64_t kMostTimes = 16;

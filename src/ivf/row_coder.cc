@@ -3,14 +3,24 @@
 #include <iterator>
 
 #include "ivf/coded_vectors.h"
+#include "kernels/half_bytes.h"
 #include "kernels/number_codec.h"
+#include "support/check.h"
 
 namespace resmem {
 
-RowCoder::RowCoder(int64_t dim, const PairCodebook* codebook)
-    : dim_(dim), codebook_(codebook), codes_(static_cast<size_t>(CodeWidth(dim))) {
-  if (codebook == nullptr) {
+RowCoder::RowCoder(int64_t dim, int code_bits, const PairCodebook* codebook)
+    : dim_(dim),
+      code_bits_(code_bits),
+      codebook_(codebook),
+      codes_(static_cast<size_t>(CodeWidth(dim)), code_bits == 4 ? kHalfByteOfZero : int8_t{0}) {
+  RESMEM_DCHECK((code_bits == 2) == (codebook != nullptr));
+  if (code_bits == 8) {
     stored_.resize(codes_.size());
+    return;
+  }
+  if (code_bits == 4) {
+    stored_.resize(static_cast<size_t>(HalfBytes(std::ssize(codes_))));
     return;
   }
   stored_.resize(static_cast<size_t>(WordBytes(CodeWidth(dim))));
@@ -20,9 +30,15 @@ RowCoder::RowCoder(int64_t dim, const PairCodebook* codebook)
 }
 
 void RowCoder::Code(const float* residual) {
-  if (codebook_ != nullptr) return CodeWords(residual);
-  scale_ = QuantizeInt8(residual, dim_, codes_.data());
-  CodesToBytes(codes_.data(), std::ssize(codes_), stored_.data());
+  if (code_bits_ == 8) {
+    scale_ = QuantizeInt8(residual, dim_, codes_.data());
+    CodesToBytes(codes_.data(), std::ssize(codes_), stored_.data());
+  } else if (code_bits_ == 4) {
+    scale_ = QuantizeHalfBytes(residual, dim_, codes_.data());
+    PackHalfBytes(codes_.data(), std::ssize(codes_), stored_.data());
+  } else {
+    CodeWords(residual);
+  }
 }
 
 void RowCoder::CodeWords(const float* residual) {

@@ -1,5 +1,5 @@
-// The codes of one row, in either form that an inverted file holds: 8 bits a value, or words of 4
-// bits a pair of values.  Whatever the form, it stands for scale * codes.
+// The codes of one row, in each form that an inverted file holds: 8 bits a value, 4 bits, or words
+// of 4 bits a pair of values.  Whatever the form, it stands for scale * codes.
 #ifndef RESMEM_IVF_ROW_CODER_H_
 #define RESMEM_IVF_ROW_CODER_H_
 
@@ -13,8 +13,8 @@ namespace resmem {
 // For one thread; keeps its memory from row to row.
 class RowCoder {
  public:
-  // Words by `codebook`, which outlives this; without one, 8 bits a value.
-  RowCoder(int64_t dim, const PairCodebook* codebook);
+  // Of 8 or 4 bits a value; of 2 by `codebook`, which outlives this.
+  RowCoder(int64_t dim, int code_bits, const PairCodebook* codebook = nullptr);
 
   void Code(const float* residual);
 
@@ -26,6 +26,7 @@ class RowCoder {
   void CodeWords(const float* residual);
 
   int64_t dim_;
+  int code_bits_;
   const PairCodebook* codebook_;
   float scale_ = 0;
   std::vector<int8_t> codes_;

@@ -7,6 +7,7 @@
 #include "ivf/coded_vectors.h"
 #include "ivf/ivf_test_data.h"
 #include "kernels/every_simd_level.h"
+#include "kernels/half_bytes.h"
 
 namespace resmem {
 namespace {
@@ -32,7 +33,7 @@ TEST(RowCoder, WordsLoseLittleMoreThanTheBestOnesWhateverTheScale) {
   constexpr int64_t kDim = 70, kRows = 3000;
   const std::vector<float> sample = NormalValues(kDim * kRows, 1);
   const PairCodebook codebook(sample, kDim, 0, 2);
-  RowCoder coder(kDim, &codebook);
+  RowCoder coder(kDim, 2, &codebook);
   for (const float scale : {1e-12f, 1.0f, 1e12f}) {
     std::vector<float> rows = NormalValues(kDim * 200, 2);
     for (float& value : rows) value *= scale;
@@ -52,7 +53,7 @@ TEST(RowCoder, StoredWordsDecodeToTheCodesThatWereMeasured) {
   const int64_t width = CodeWidth(kDim);
   const std::vector<float> sample = NormalValues(kDim * 500, 3);
   const PairCodebook codebook(sample, kDim, 0, 1);
-  RowCoder coder(kDim, &codebook);
+  RowCoder coder(kDim, 2, &codebook);
   CodedBlocks blocks(WordBytes(width), 2, 0);
   std::vector<uint8_t> decoded(static_cast<size_t>(2 * kBlockRows * width));
   for (int64_t row = 0; row < 20; ++row) {
@@ -67,29 +68,48 @@ TEST(RowCoder, StoredWordsDecodeToTheCodesThatWereMeasured) {
   }
 }
 
+TEST(RowCoder, PackedCodesAreTheOnesThatWereMeasured) {
+  constexpr int64_t kDim = 75;
+  const int64_t width = CodeWidth(kDim);
+  const std::vector<float> sample = NormalValues(kDim * 40, 7);
+  RowCoder coder(kDim, 4);
+  CodedBlocks blocks(HalfBytes(width), 2, 0);
+  std::vector<uint8_t> unpacked(static_cast<size_t>(2 * kBlockRows * width));
+  for (int64_t row = 0; row < 20; ++row) {
+    coder.Code(sample.data() + row * kDim);
+    blocks.Set(row, coder.stored(), coder.scale(), 0);
+    UnpackHalfBytes(blocks.codes().data(), 2, width, unpacked.data());
+    for (int64_t i = 0; i < width; ++i) {
+      const int64_t byte =
+          row / kBlockRows * kBlockRows * width + i / 4 * 64 + row % kBlockRows * 4 + i % 4;
+      ASSERT_EQ(unpacked[byte], coder.codes()[i] + 128) << "row " << row << ", code " << i;
+    }
+  }
+}
+
 TEST(RowCoder, PairsThatHaveNoMoreThanSixteenValuesLoseNothing) {
   constexpr int64_t kDim = 20;
   Random random(4);
   std::vector<float> sample(kDim * 600);
   for (float& value : sample) value = random.Below(2) == 0 ? -3.0f : 3.0f;
   const PairCodebook codebook(sample, kDim, 0, 1);
-  RowCoder coder(kDim, &codebook);
+  RowCoder coder(kDim, 2, &codebook);
   for (int64_t row = 0; row < 600; ++row) {
     coder.Code(sample.data() + row * kDim);
     EXPECT_LT(SquaredError(coder, sample.data() + row * kDim, kDim), 1e-9) << row;
   }
 }
 
-TEST(RowCoder, AResidualOfZerosHasScaleZeroInBothForms) {
+TEST(RowCoder, AResidualOfZerosHasScaleZeroInEveryForm) {
   constexpr int64_t kDim = 12;
   const std::vector<float> sample = NormalValues(kDim * 50, 5), zeros(kDim);
   const PairCodebook codebook(sample, kDim, 0, 1), of_zeros(zeros, kDim, 0, 1);
-  for (const PairCodebook* chosen : {static_cast<const PairCodebook*>(nullptr), &codebook}) {
-    RowCoder coder(kDim, chosen);
+  for (const int code_bits : {8, 4, 2}) {
+    RowCoder coder(kDim, code_bits, code_bits == 2 ? &codebook : nullptr);
     coder.Code(zeros.data());
     EXPECT_EQ(coder.scale(), 0);
   }
-  RowCoder coder(kDim, &of_zeros);  // knows no other value
+  RowCoder coder(kDim, 2, &of_zeros);  // knows no other value
   coder.Code(sample.data());
   EXPECT_EQ(coder.scale(), 0);
 }

@@ -35,8 +35,8 @@ inline constexpr int64_t kEffortLadder[] = {16, 64, 256, 1024};
 inline constexpr int64_t kMostNeighbors = 1024;  // of a search by lists
 inline constexpr int64_t kMostDepth = 16;        // times k
 
-// Rows that are measured at most.  Codes of 4 bits tell rows apart less well, but to measure
-// thousands takes longer than they save.
+// Rows that are measured at most.  Fewer bits tell rows apart less well, but to measure thousands
+// takes longer than they save.
 constexpr int64_t MostDepth(int64_t k, int code_bits) {
   return code_bits == 8 ? 4 * k : std::min(kMostDepth * k, std::max<int64_t>(4 * k, 2048));
 }

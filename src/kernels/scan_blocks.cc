@@ -9,6 +9,7 @@
 #include "kernels/amx.h"
 #include "kernels/scan_blocks_x86.h"
 #include "kernels/simd_level.h"
+#include "support/check.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace resmem {
@@ -60,6 +61,10 @@ void DotBlock(const int8_t* query, const uint8_t* codes, int64_t width, int32_t*
 
 #endif
 
+bool ScansHalfBytesHere() {
+  return HWY_TARGET == HWY_AVX3 && VnniAvailable();
+}
+
 int64_t ScanBlocksHere(const QueryGroup& group, const CodeBlocks& blocks, int64_t rows,
                        int64_t width, CellFound* out) {
 #if HWY_TARGET == HWY_AVX3
@@ -91,17 +96,27 @@ HWY_AFTER_NAMESPACE();
 namespace resmem {
 
 HWY_EXPORT(ScanBlocksHere);
+HWY_EXPORT(ScansHalfBytesHere);
 
 namespace {
 
 // A tile costs the same for one query as for sixteen.
 constexpr int64_t kFewestForTiles = 4;
 
+bool ByTiles(int64_t queries) {
+  return queries >= kFewestForTiles && AmxActive() && ByteTilesAvailable();
+}
+
 }  // namespace
+
+bool ScansHalfBytes(int64_t queries) {
+  return !ByTiles(queries) && RESMEM_DISPATCH(ScansHalfBytesHere)();
+}
 
 int64_t ScanBlocks(const QueryGroup& group, const CodeBlocks& blocks, int64_t rows, int64_t width,
                    CellFound* out) {
-  if (group.count >= kFewestForTiles && AmxActive() && ByteTilesAvailable()) {
+  RESMEM_DCHECK(!blocks.packed || ScansHalfBytes(group.count));
+  if (ByTiles(group.count)) {
     return ScanBlocksByTiles(group, blocks, rows, width, out);
   }
   return RESMEM_DISPATCH(ScanBlocksHere)(group, blocks, rows, width, out);

@@ -21,6 +21,7 @@ struct CodeBlocks {
   const uint8_t* codes;
   const float* scales;
   const float* norms;
+  bool packed = false;  // in half bytes (kernels/half_bytes.h), where ScansHalfBytes()
 };
 
 struct QueryGroup {
@@ -37,6 +38,10 @@ struct CellFound {
   int32_t query;  // in the group
   int32_t row;    // from the first block's first
 };
+
+// Whether half bytes can be scanned for so many queries as they lie; otherwise they have to be
+// unpacked first.
+bool ScansHalfBytes(int64_t queries);
 
 // Writes to `out` (room for kMostCells) each cell whose
 //   (base + norm) - dot * scale * double_scale,  dot = the sum of products of `width` codes

@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <vector>
 
 #include "kernels/amx.h"
 #include "kernels/every_simd_level.h"
+#include "kernels/half_bytes.h"
 #include "support/random.h"
 
 namespace resmem {
@@ -58,11 +60,21 @@ struct Case {
   }
 
   void ExpectRight() const {
+    ExpectRight({codes.data(), scales.data(), norms.data()});
+    if (!ScansHalfBytes(group.count)) return;
+    Case halves = *this;
+    halves.group.codes = halves.query_codes.data();
+    std::vector<uint8_t> packed(codes.begin(), codes.begin() + HalfBytes(std::ssize(codes)));
+    UnpackHalfBytes(packed.data(), std::ssize(codes) / (kBlockRows * width), width,
+                    halves.codes.data());
+    halves.ExpectRight({packed.data(), scales.data(), norms.data(), /*packed=*/true});
+  }
+
+  void ExpectRight(const CodeBlocks& blocks) const {
     std::vector<CellFound> found(kMostCells);
     std::optional<TileScope> tiles;
     if (AmxActive()) tiles.emplace();
-    const int64_t count =
-        ScanBlocks(group, {codes.data(), scales.data(), norms.data()}, rows, width, found.data());
+    const int64_t count = ScanBlocks(group, blocks, rows, width, found.data());
     std::vector<float> values(static_cast<size_t>(group.count * rows),
                               std::numeric_limits<float>::infinity());
     for (int64_t i = 0; i < count; ++i) {

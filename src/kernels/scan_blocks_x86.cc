@@ -41,6 +41,8 @@ bool ByteTilesAvailable() {
 
 namespace {
 
+constexpr int64_t kVector = kBlockRows * 4;  // bytes
+
 // The rows of one block, and where their cells go.
 struct BlockRows {
   __m512 scales, norms;
@@ -83,39 +85,57 @@ RESMEM_VNNI inline void AddProducts(__m512i codes, __m512i query, __m512i* sum) 
   __asm__("vpdpbusd %2, %1, %0" : "+v"(*sum) : "v"(codes), "v"(query));
 }
 
+// The codes of a vector that was loaded: of eight bits each, or of four, which are two vectors.
+template <bool kPacked>
+RESMEM_VNNI inline __m512i Codes(__m512i loaded, int part) {
+  if constexpr (!kPacked) return loaded;
+  constexpr int kMaskedOr = 0xec;  // (a & c) | b
+  const __m512i upper_bits = _mm512_set1_epi8(static_cast<char>(0xf0));
+  return _mm512_ternarylogic_epi32(part == 0 ? _mm512_slli_epi16(loaded, 4) : loaded,
+                                   _mm512_set1_epi8(8), upper_bits, kMaskedOr);
+}
+
 // kQueries x kBlocks sums stay in registers; each vector of codes is loaded once for all queries,
 // each query's codes once for all blocks.
 // g++ 12 keeps the sums in memory, and stores them in every round, unless the instruction is
 // assembly and every loop over them is unrolled.
-template <int kQueries, int kBlocks>
+template <int kQueries, int kBlocks, bool kPacked>
 RESMEM_VNNI int64_t ScanSomeByVnni(const QueryGroup& group, int64_t first_query,
                                    const CodeBlocks& blocks, int64_t first_block, int64_t rows,
                                    int64_t width, CellFound* out) {
   constexpr int kSums = kQueries * kBlocks;
-  const int64_t bytes = kBlockRows * width;
+  constexpr int kParts = kPacked ? 2 : 1;
+  const int64_t bytes = kBlockRows * width / kParts;
   const uint8_t* codes = blocks.codes + first_block * bytes;
   const int8_t* queries = group.codes + first_query * width;
   __m512i sums[kSums];
 #pragma GCC unroll 16
   for (int s = 0; s < kSums; ++s) sums[s] = _mm512_setzero_si512();
   constexpr int64_t kAhead = 4096;  // bytes, into the second cache; blocks follow each other
-  for (int64_t i = 0; i < width; i += 4) {
-    if constexpr (kBlocks == 1) __builtin_prefetch(codes + i * kBlockRows + kAhead, 0, 2);
-    __m512i code[kBlocks];
+  for (int64_t place = 0; place < bytes; place += kVector) {
+    if constexpr (kBlocks == 1) __builtin_prefetch(codes + place + kAhead, 0, 2);
+    __m512i loaded[kBlocks];
 #pragma GCC unroll 4
     for (int b = 0; b < kBlocks; ++b) {
       if constexpr (kBlocks > 1) {
-        __builtin_prefetch(codes + (kBlocks + b) * bytes + i * kBlockRows, 0, 2);
+        __builtin_prefetch(codes + (kBlocks + b) * bytes + place, 0, 2);
       }
-      code[b] = _mm512_loadu_si512(codes + b * bytes + i * kBlockRows);
+      loaded[b] = _mm512_loadu_si512(codes + b * bytes + place);
     }
-#pragma GCC unroll 8
-    for (int q = 0; q < kQueries; ++q) {
-      int32_t four = 0;
-      std::memcpy(&four, queries + q * width + i, sizeof(four));
-      const __m512i query = _mm512_set1_epi32(four);
+#pragma GCC unroll 2
+    for (int part = 0; part < kParts; ++part) {
+      __m512i code[kBlocks];
 #pragma GCC unroll 4
-      for (int b = 0; b < kBlocks; ++b) AddProducts(code[b], query, &sums[q * kBlocks + b]);
+      for (int b = 0; b < kBlocks; ++b) code[b] = Codes<kPacked>(loaded[b], part);
+      const int64_t i = (place / kVector * kParts + part) * 4;
+#pragma GCC unroll 8
+      for (int q = 0; q < kQueries; ++q) {
+        int32_t four = 0;
+        std::memcpy(&four, queries + q * width + i, sizeof(four));
+        const __m512i query = _mm512_set1_epi32(four);
+#pragma GCC unroll 4
+        for (int b = 0; b < kBlocks; ++b) AddProducts(code[b], query, &sums[q * kBlocks + b]);
+      }
     }
   }
   alignas(64) int32_t dots[kSums][kBlockRows];
@@ -134,36 +154,45 @@ RESMEM_VNNI int64_t ScanSomeByVnni(const QueryGroup& group, int64_t first_query,
 
 // All queries of a group from `query` on: eight, then the rest of them at a time.  Block by block,
 // as several at once are so many streams from memory (1,000,000 x 128: 50 us a query, not 60).
-template <int kQueries = 8>
+template <bool kPacked, int kQueries = 8>
 RESMEM_VNNI int64_t ScanBlockByVnni(const QueryGroup& group, int64_t query,
                                     const CodeBlocks& blocks, int64_t block, int64_t rows,
                                     int64_t width, CellFound* out) {
   int64_t found = 0;
   for (; query + kQueries <= group.count; query += kQueries) {
-    found += ScanSomeByVnni<kQueries, 1>(group, query, blocks, block, rows, width, out + found);
+    found +=
+        ScanSomeByVnni<kQueries, 1, kPacked>(group, query, blocks, block, rows, width, out + found);
   }
   if constexpr (kQueries > 1) {
     if (query < group.count) {
-      found += ScanBlockByVnni<kQueries - 1>(group, query, blocks, block, rows, width, out + found);
+      found += ScanBlockByVnni<kPacked, kQueries - 1>(group, query, blocks, block, rows, width,
+                                                      out + found);
     }
+  }
+  return found;
+}
+
+template <bool kPacked>
+RESMEM_VNNI int64_t ScanAllByVnni(const QueryGroup& group, const CodeBlocks& blocks, int64_t rows,
+                                  int64_t width, CellFound* out) {
+  const int64_t count = (rows + kBlockRows - 1) / kBlockRows;
+  int64_t found = 0, block = 0;
+  // A single sum would wait for the one before it.
+  for (; group.count == 1 && block + 4 <= count; block += 4) {
+    found += ScanSomeByVnni<1, 4, kPacked>(group, 0, blocks, block, rows, width, out + found);
+  }
+  for (; block < count; ++block) {
+    found += ScanBlockByVnni<kPacked>(group, 0, blocks, block, rows, width, out + found);
   }
   return found;
 }
 
 }  // namespace
 
-RESMEM_VNNI int64_t ScanBlocksByVnni(const QueryGroup& group, const CodeBlocks& blocks,
-                                     int64_t rows, int64_t width, CellFound* out) {
-  const int64_t count = (rows + kBlockRows - 1) / kBlockRows;
-  int64_t found = 0, block = 0;
-  // A single sum would wait for the one before it.
-  for (; group.count == 1 && block + 4 <= count; block += 4) {
-    found += ScanSomeByVnni<1, 4>(group, 0, blocks, block, rows, width, out + found);
-  }
-  for (; block < count; ++block) {
-    found += ScanBlockByVnni(group, 0, blocks, block, rows, width, out + found);
-  }
-  return found;
+int64_t ScanBlocksByVnni(const QueryGroup& group, const CodeBlocks& blocks, int64_t rows,
+                         int64_t width, CellFound* out) {
+  return blocks.packed ? ScanAllByVnni<true>(group, blocks, rows, width, out)
+                       : ScanAllByVnni<false>(group, blocks, rows, width, out);
 }
 
 // Tile 0: 16 queries x 64 codes.  Tiles 1, 2: 64 codes x 16 rows of two blocks, as they lie in

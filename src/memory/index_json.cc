@@ -82,8 +82,9 @@ Result<int> CodeBitsFromJson(const Json& object) {
   if (!object.contains("code_bits")) return 8;
   if (object["code_bits"] == 8) return 8;
   if (object["code_bits"] == 4) return 4;
+  if (object["code_bits"] == 2) return 2;
   return CorruptManifest(
-      Text("the index: code_bits is ", object["code_bits"].dump(), ", expected 4 or 8"));
+      Text("the index: code_bits is ", object["code_bits"].dump(), ", expected 8, 4 or 2"));
 }
 
 }  // namespace

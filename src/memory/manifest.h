@@ -32,7 +32,7 @@ struct IndexPart {
 struct IndexRecord {
   double recall = 0;  // as asked
   uint64_t seed = 0;
-  int code_bits = 8;                  // or 4
+  int code_bits = 8;                  // a value; or 4 or 2
   std::optional<FileRecord> queries;  // that all efforts were chosen on; none: rows of the parts
   std::vector<IndexPart> parts;
 

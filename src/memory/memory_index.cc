@@ -78,7 +78,6 @@ Result<MemoryIndex> MemoryIndex::Open(FileSystem& files, const std::string& fold
   const int64_t dim = manifest.description.dim;
   MemoryIndex opened;
   opened.info_.recall = manifest.index->recall;
-  opened.info_.code_bits = manifest.index->code_bits;
   opened.info_.measured_recall = 1;
   if (const std::optional<FileRecord>& queries = manifest.index->queries) {
     RESMEM_ASSIGN_OR_RETURN(opened.queries_, QueryFile::Open(files, folder, dim, *queries));
@@ -93,6 +92,7 @@ Result<MemoryIndex> MemoryIndex::Open(FileSystem& files, const std::string& fold
     RESMEM_ASSIGN_OR_RETURN(KeyStore store, keys.Store(dim));
     opened.info_.rows += keys.rows;
     opened.info_.lists += file.lists();
+    if (parts.empty()) opened.info_.code_bits = file.code_bits();
     opened.info_.bytes += file.file().file_bytes();
     opened.info_.measured_recall = std::min(
         opened.info_.measured_recall, RecallAt(manifest.description.parameters.k, record.efforts));
@@ -177,9 +177,10 @@ Status IndexMemory(FileSystem& files, const std::string& path, const IndexOption
             Text("recall is ", options.recall,
                  "; give a share above 0 and below 1, or search exactly, without an index")};
   }
-  if (options.code_bits != 4 && options.code_bits != 8) {
+  const int bits = options.code_bits.value_or(8);
+  if (bits != 2 && bits != 4 && bits != 8) {
     return {ErrorCode::kInvalidArgument,
-            Text("codes of ", options.code_bits, " bits; there are codes of 4 and of 8")};
+            Text("codes of ", bits, " bits; there are codes of 8, 4 and 2")};
   }
   RESMEM_ASSIGN_OR_RETURN(const std::unique_ptr<FolderChange> change,
                           FolderChange::Begin(files, path, FolderChange::Start::kExisting));
@@ -193,7 +194,11 @@ Status IndexMemory(FileSystem& files, const std::string& path, const IndexOption
   // Codes of broken keys would get sound checksums.
   RESMEM_RETURN_IF_ERROR(rows.Verify(options.progress));
   Manifest manifest = change->current();
-  manifest.index = IndexRecord{options.recall, options.seed, options.code_bits, std::nullopt, {}};
+  manifest.index = IndexRecord{options.recall,
+                               options.seed,
+                               options.code_bits.value_or(SuitableCodeBits(rows.living(), dim)),
+                               std::nullopt,
+                               {}};
   if (given) {
     RESMEM_ASSIGN_OR_RETURN(manifest.index->queries,
                             WriteQueries(files, change->folder(), change->NewName(kQueriesPrefix),

@@ -8,6 +8,7 @@
 
 #include "fixtures/every_memory.h"
 #include "fixtures/file_bytes.h"
+#include "ivf/inverted_file_writer.h"
 #include "resmem/residual_memory.h"
 
 namespace resmem {
@@ -162,7 +163,7 @@ TEST(MemoryIndex, AnswersHoldAfterAnyMixtureOfChanges) {
     std::vector<bool> alive(6000);
     std::fill(alive.begin(), alive.begin() + used, true);
     Write(path, Described(), pool.Part(0, used).view(Described()));
-    const int code_bits = seed == 1 ? 8 : 4;
+    const int code_bits = seed == 1 ? 8 : seed == 2 ? 4 : 2;
     Index(path, 0.9, code_bits);
     for (int step = 0; step < 6; ++step) {
       SCOPED_TRACE(testing::Message() << "seed " << seed << ", step " << step);
@@ -272,27 +273,43 @@ TEST(MemoryIndex, AnAlteredTruncatedOrMissingIndexFileIsRefused) {
   EXPECT_TRUE(ResidualMemory::Open(path).ok());
 }
 
-TEST(MemoryIndex, CodesOf4BitsAreSmallerAndAppendedRowsGetThemToo) {
+class MemoryIndexOf : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(FewBits, MemoryIndexOf, testing::Values(4, 2));
+
+TEST_P(MemoryIndexOf, CodesAreSmallerAndAppendedRowsGetThemToo) {
   const TemporaryFolder folder(fixtures::FastParent());
   const std::string path = folder / "m";
   const RowData data = Rows12(17400, 0, 8);
   Write(path, Described(), data.Part(0, 1000).view(Described()));
   Index(path, 0.9, 8);
   const auto of_8 = std::filesystem::file_size(IndexFile(path));
-  Index(path, 0.9, 4);
-  EXPECT_LT(std::filesystem::file_size(IndexFile(path)), of_8 / 2);  // rows and norms stay
+  Index(path, 0.9, GetParam());
+  const double share = GetParam() == 4 ? 0.7 : 0.5;  // rows and norms stay
+  EXPECT_LT(static_cast<double>(std::filesystem::file_size(IndexFile(path))),
+            share * static_cast<double>(of_8));
   AppendRows(path, data.Part(1000, 16400).view(Described()));
   EXPECT_EQ(Open(path).index_info()->unindexed_rows, 0);
-  EXPECT_EQ(Open(path).index_info()->code_bits, 4);
+  EXPECT_EQ(Open(path).index_info()->code_bits, GetParam());
   EXPECT_TRUE(Open(path).Verify().ok());
   EXPECT_GE(Recall(Open(path), MatrixView(data.keys.data(), 200, kDim), 20), 0.87);
+}
+
+TEST(MemoryIndex, CodesAreOf8BitsUntilTheyTakeAGibibyte) {
+  const TemporaryFolder folder(fixtures::FastParent());
+  const std::string path = folder / "m";
+  Write(path, Described(), Rows12(100, 0, 7).view(Described()));
+  ASSERT_TRUE(IndexMemory(path, {.recall = 0.9}).ok());
+  EXPECT_EQ(Open(path).index_info()->code_bits, 8);
+  EXPECT_EQ(SuitableCodeBits(int64_t{1} << 22, 256), 8);
+  EXPECT_EQ(SuitableCodeBits((int64_t{1} << 22) + 1, 256), 4);
+  EXPECT_EQ(SuitableCodeBits(int64_t{1} << 22, 257), 4);
 }
 
 TEST(MemoryIndex, CodesOfOtherBitsAreRefused) {
   const TemporaryFolder folder(fixtures::FastParent());
   const std::string path = folder / "m";
   Write(path, Described(), Rows12(100, 0, 7).view(Described()));
-  for (const int bits : {0, 1, 2, 5, 16, -4}) {
+  for (const int bits : {0, 1, 3, 5, 16, -4}) {
     EXPECT_EQ(IndexMemory(path, {.code_bits = bits}).code(), ErrorCode::kInvalidArgument);
   }
 }
