@@ -3,7 +3,7 @@
 // little; wall time stands beside the build.
 //
 //   bench_ivf [--rows N] [--dim D] [--uniform | --fashion] [--threads T] [--float16]
-//             [--codes 4] [FILE.md]
+//             [--codes BITS] [FILE.md]
 #include <cstdint>
 #include <cstdlib>
 #include <iomanip>
@@ -156,7 +156,7 @@ int Main(int argc, char** argv) {
   const std::optional<Options> options = Parse(argc, argv);
   if (!options) {
     std::cerr << "usage: bench_ivf [--rows N] [--dim D] [--uniform | --fashion] [--threads T] "
-                 "[--float16] [--codes 4] [FILE.md]\n";
+                 "[--float16] [--codes BITS] [FILE.md]\n";
     return 2;
   }
   const ScratchFolder folder;

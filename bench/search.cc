@@ -164,7 +164,11 @@ int RunApproximate(const Flags& flags) {
   }
   std::ostringstream page;
   page << "# Approximate search, measured\n\nMade by `bench_search --approximate`. "
-       << MachineLine() << ".\n\nFloat32 keys, k = 50. Of " << 3 * kBatch
+       << MachineLine()
+       << ".\n\nFloat32 keys, k = 50. (A memory that has an index of its own: keys as they are "
+          "stored, "
+          "asked by 1,000 of its rows, each without\nitself; its index was made for its rows.) Of "
+       << 3 * kBatch
        << " queries that are not keys two of three are held out to choose knobs: by them a peer "
           "gets the cheapest setting that\nreaches the recall on them, ours what `resmem index "
           "--recall` chooses on them (two standard errors above). Recall and times are those of "

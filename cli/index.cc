@@ -27,8 +27,8 @@ class Index : public Command {
     line.Group("Index");
     line.Value("--recall", &options_.recall, "SHARE", "of the true neighbors, above 0 and below 1");
     line.Value("--codes", &options_.code_bits, "BITS",
-               "a value: 8, 4 or 2; fewer for size, or for speed from 1 GiB of codes on")
-        .Default("8, where these take over 1 GiB 4");
+               "a value: 8, 4 or 2; fewer for size, or for speed from 256 MiB of codes on")
+        .Default("8, where these take over 256 MiB 4");
     line.Flag("--remove", &remove_, "take the index away: search is exact again");
     line.Value("--seed", &options_.seed, "N", "of the lists; the same seed gives the same files");
     DeclareThreads(line, &options_.threads);

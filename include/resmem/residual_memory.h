@@ -208,7 +208,7 @@ struct IndexOptions {
   double recall = 0.95;  // above 0, below 1: the share of the true neighbors to be found
   // A value: 8, or 4, which are read in half the time where memory is the limit; or 2, for
   // memories that are read from disk.  The fewer, the more rows are measured for the same recall.
-  // Not given: 8 where codes of 8 take up to 1 GiB, 4 where they would take more.
+  // Not given: 8 where codes of 8 take up to 256 MiB, 4 where they would take more.
   std::optional<int> code_bits{};
   // Keys of the kind that will be asked, and not of the memory's own rows: the recall is promised
   // for such.  At least kFewestQueries; of more than kMostQueries, so many are taken.  None: for

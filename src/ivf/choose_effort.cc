@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "search/nearest_list.h"
+#include "search/keep_nearest.h"
 #include "support/choose_rows.h"
 #include "support/parallel.h"
 #include "support/random.h"

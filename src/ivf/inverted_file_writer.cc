@@ -217,7 +217,7 @@ class Builder {
 }  // namespace
 
 int SuitableCodeBits(int64_t rows, int64_t dim) {
-  constexpr int64_t kMostBytesOf8Bits = int64_t{1} << 30;
+  constexpr int64_t kMostBytesOf8Bits = int64_t{1} << 28;
   return rows > kMostBytesOf8Bits / CodeWidth(dim) ? 4 : 8;
 }
 

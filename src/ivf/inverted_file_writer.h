@@ -12,7 +12,7 @@
 
 namespace resmem {
 
-// 8 where codes of 8 bits a value take up to 1 GiB; beyond, where most lists come from memory, 4.
+// 8 where codes of 8 bits a value take up to 256 MiB; beyond, where most lists come from memory, 4.
 int SuitableCodeBits(int64_t rows, int64_t dim);
 
 struct InvertedFileOptions {

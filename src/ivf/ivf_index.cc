@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/squared_distance.h"
+#include "search/keep_nearest.h"
 #include "search/search_request.h"
 #include "support/check.h"
 #include "support/guard.h"

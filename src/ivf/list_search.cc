@@ -17,16 +17,6 @@
 
 namespace resmem {
 
-void KeepNearest(int64_t k, std::vector<MeasuredRow>* rows) {
-  const auto keep = static_cast<size_t>(k);
-  if (rows->size() > 2 * keep) {  // fewer are quicker sorted with the others
-    std::nth_element(rows->begin(), rows->begin() + k, rows->end());
-    rows->resize(keep);
-  }
-  std::sort(rows->begin(), rows->end());
-  if (rows->size() > keep) rows->resize(keep);
-}
-
 ListSearch::ListSearch(InvertedFile file, KeyStore keys, const std::vector<int64_t>& hidden)
     : file_(std::move(file)), keys_(std::move(keys)) {
   if (hidden.empty()) return;

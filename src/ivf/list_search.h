@@ -21,9 +21,6 @@ namespace resmem {
 
 struct Visit;
 
-// The k nearest of them, nearest first.
-void KeepNearest(int64_t k, std::vector<MeasuredRow>* rows);
-
 class ListSearch {
  public:
   // `keys`: the rows of the file, of which `hidden` (ascending) are not found.

@@ -141,6 +141,27 @@ struct HalfProducts {
   }
 };
 
+// Sums of products of sixteen rows, whose first codes are at `codes`, with the lower half of a
+// query.
+RESMEM_VNNI_INLINE __m512i LowerProducts(const InterleavedQuery& query, int64_t width,
+                                         const uint8_t* codes) {
+  const int8_t* half = query.halves + width;
+  __m512i a = _mm512_setzero_si512(), b = a, c = a, d = a;  // no product waits for the one before
+  int64_t i = 0;
+  for (; i + 16 <= width; i += 16) {
+    const uint8_t* at = codes + i * kInterleavedRows;
+    constexpr int64_t kStep = 4 * kInterleavedRows;
+    AddDots(_mm512_load_si512(at), Broadcast(half + i), &a);
+    AddDots(_mm512_load_si512(at + kStep), Broadcast(half + i + 4), &b);
+    AddDots(_mm512_load_si512(at + 2 * kStep), Broadcast(half + i + 8), &c);
+    AddDots(_mm512_load_si512(at + 3 * kStep), Broadcast(half + i + 12), &d);
+  }
+  for (; i < width; i += 4) {
+    AddDots(_mm512_load_si512(codes + i * kInterleavedRows), Broadcast(half + i), &a);
+  }
+  return _mm512_add_epi32(_mm512_add_epi32(a, b), _mm512_add_epi32(c, d));
+}
+
 RESMEM_VNNI_INLINE __m512i JoinHalves(__m512i upper, __m512i lower) {
   return _mm512_add_epi32(_mm512_slli_epi32(upper, 8), lower);
 }
@@ -155,57 +176,46 @@ RESMEM_VNNI_INLINE __m512 ValueOf(__m512i sum, const InterleavedCode& code,
   return _mm512_sub_ps(norms, product);
 }
 
-// The values of a block of rows, and a bit for each that is within reach.
-struct BlockValues {
-  __m512 first, second;
-  uint32_t below;
+// A bit for each of the sixteen rows of a vector of a block that is within reach.
+RESMEM_VNNI_INLINE uint32_t Below(__m512 values, const InterleavedCode& code,
+                                  const InterleavedRows& rows, int64_t block) {
+  const float radius = code.reach + rows.errors[block];
+  return _cvtmask16_u32(_mm512_cmp_ps_mask(values, _mm512_set1_ps(radius * radius), _CMP_LE_OQ));
+}
 
-  RESMEM_VNNI_INLINE BlockValues(__m512i first_sum, __m512i second_sum, const InterleavedCode& code,
-                                 const InterleavedRows& rows, int64_t block) {
-    const float radius = code.reach + rows.errors[block];
-    const __m512 threshold = _mm512_set1_ps(radius * radius);
-    first = ValueOf(first_sum, code, rows, block * kInterleavedRows);
-    second = ValueOf(second_sum, code, rows, block * kInterleavedRows + 16);
-    below = _cvtmask16_u32(_mm512_cmp_ps_mask(first, threshold, _CMP_LE_OQ)) |
-            _cvtmask16_u32(_mm512_cmp_ps_mask(second, threshold, _CMP_LE_OQ)) << 16;
-  }
-};
-
-// Blocks with rows that are within reach by the rough code.  They are collected, and looked at
-// together: each one by itself would stop the scan for a branch that nobody can predict, and for
-// sums that wait for each other.
+// Vectors of sixteen rows of which some are within reach by the rough code.  They are collected,
+// and looked at together: each one by itself would stop the scan for a branch that nobody can
+// predict, and for sums that wait for each other.
 class RoughlyFound {
  public:
-  static constexpr int kRoom = 32;
+  static constexpr int kRoom = 64;
 
   int size() const { return size_; }
-  RESMEM_VNNI_INLINE void Add(const BlockValues& rough, __m512i first, __m512i second, int query,
-                              int64_t block) {
-    upper_[size_][0] = first;
-    upper_[size_][1] = second;
-    below_[size_] = rough.below;
+  RESMEM_VNNI_INLINE void Add(__m512i upper, uint32_t below, int query, int64_t vector) {
+    upper_[size_] = upper;
+    below_[size_] = below;
     query_[size_] = query;
-    block_[size_] = block;
-    size_ += rough.below != 0 ? 1 : 0;
+    vector_[size_] = vector;
+    size_ += below != 0 ? 1 : 0;
   }
 
   // The cells among them that are within reach by the fine code, too.
   RESMEM_VNNI int64_t Flush(const InterleavedQuery* queries, const InterleavedRows& rows,
                             int64_t width, CellBelow* out) {
-    int64_t found = 0;
     for (int i = 0; i < size_; ++i) {
       const InterleavedQuery& query = queries[query_[i]];
-      const int64_t first_row = block_[i] * kInterleavedRows;
-      HalfProducts<1, 1> lower;
-      lower.Make(&query, width, rows.codes + first_row * width, width);
-      const BlockValues fine(JoinHalves(upper_[i][0], lower.sums[0]),
-                             JoinHalves(upper_[i][1], lower.sums[1]), query.fine, rows, block_[i]);
-      alignas(64) float values[kInterleavedRows];
-      _mm512_store_ps(values, fine.first);
-      _mm512_store_ps(values + 16, fine.second);
-      for (uint32_t below = fine.below & below_[i]; below != 0; below &= below - 1) {
+      const int64_t block = vector_[i] / kVectors;
+      const __m512i lower = LowerProducts(
+          query, width, rows.codes + block * kInterleavedRows * width + vector_[i] % kVectors * 64);
+      const __m512 value = ValueOf(JoinHalves(upper_[i], lower), query.fine, rows, vector_[i] * 16);
+      _mm512_store_ps(values_[i], value);
+      below_[i] &= Below(value, query.fine, rows, block);
+    }
+    int64_t found = 0;
+    for (int i = 0; i < size_; ++i) {
+      for (uint32_t below = below_[i]; below != 0; below &= below - 1) {
         const int lane = std::countr_zero(below);
-        out[found++] = {values[lane], query_[i], static_cast<int32_t>(first_row + lane)};
+        out[found++] = {values_[i][lane], query_[i], static_cast<int32_t>(vector_[i] * 16 + lane)};
       }
     }
     size_ = 0;
@@ -214,28 +224,35 @@ class RoughlyFound {
 
  private:
   int size_ = 0;
-  __m512i upper_[kRoom][kVectors];  // sums of the upper half
+  __m512i upper_[kRoom];  // sums of the upper half
+  alignas(64) float values_[kRoom][16];
   uint32_t below_[kRoom];
   int query_[kRoom];
-  int64_t block_[kRoom];
+  int64_t vector_[kRoom];
 };
 
 template <int kQueries, int kBlocks>
 RESMEM_VNNI int64_t ScanBlocks(const InterleavedQuery* queries, const InterleavedRows& rows,
                                int64_t begin, int64_t end, int64_t width, CellBelow* out) {
+  constexpr int kColumns = kBlocks * static_cast<int>(kVectors), kSums = kQueries * kColumns;
   RoughlyFound roughly;
   int64_t found = 0;
   for (int64_t block = begin; block + kBlocks <= end; block += kBlocks) {
     HalfProducts<kQueries, kBlocks> upper;
     upper.Make(queries, 0, rows.codes + block * kInterleavedRows * width, width);
-    for (int q = 0; q < kQueries; ++q) {
-      for (int b = 0; b < kBlocks; ++b) {
-        const __m512i* sums = upper.sums + (q * kBlocks + b) * kVectors;
-        const BlockValues rough(sums[0], sums[1], queries[q].rough, rows, block + b);
-        roughly.Add(rough, sums[0], sums[1], q, block + b);
-      }
+    uint32_t below[kSums];
+#pragma GCC unroll 12
+    for (int s = 0; s < kSums; ++s) {
+      const InterleavedCode& rough = queries[s / kColumns].rough;
+      const int64_t vector = block * kVectors + s % kColumns;
+      below[s] =
+          Below(ValueOf(upper.sums[s], rough, rows, vector * 16), rough, rows, vector / kVectors);
     }
-    if (roughly.size() + kQueries * kBlocks >= RoughlyFound::kRoom) {
+#pragma GCC unroll 12
+    for (int s = 0; s < kSums; ++s) {
+      roughly.Add(upper.sums[s], below[s], s / kColumns, block * kVectors + s % kColumns);
+    }
+    if (roughly.size() + kSums >= RoughlyFound::kRoom) {
       found += roughly.Flush(queries, rows, width, out + found);
     }
   }

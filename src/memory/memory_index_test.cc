@@ -294,15 +294,15 @@ TEST_P(MemoryIndexOf, CodesAreSmallerAndAppendedRowsGetThemToo) {
   EXPECT_GE(Recall(Open(path), MatrixView(data.keys.data(), 200, kDim), 20), 0.87);
 }
 
-TEST(MemoryIndex, CodesAreOf8BitsUntilTheyTakeAGibibyte) {
+TEST(MemoryIndex, CodesAreOf8BitsUntilTheyTakeAQuarterOfAGibibyte) {
   const TemporaryFolder folder(fixtures::FastParent());
   const std::string path = folder / "m";
   Write(path, Described(), Rows12(100, 0, 7).view(Described()));
   ASSERT_TRUE(IndexMemory(path, {.recall = 0.9}).ok());
   EXPECT_EQ(Open(path).index_info()->code_bits, 8);
-  EXPECT_EQ(SuitableCodeBits(int64_t{1} << 22, 256), 8);
-  EXPECT_EQ(SuitableCodeBits((int64_t{1} << 22) + 1, 256), 4);
-  EXPECT_EQ(SuitableCodeBits(int64_t{1} << 22, 257), 4);
+  EXPECT_EQ(SuitableCodeBits(int64_t{1} << 20, 256), 8);
+  EXPECT_EQ(SuitableCodeBits((int64_t{1} << 20) + 1, 256), 4);
+  EXPECT_EQ(SuitableCodeBits(int64_t{1} << 20, 257), 4);
 }
 
 TEST(MemoryIndex, CodesOfOtherBitsAreRefused) {

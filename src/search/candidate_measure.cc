@@ -4,10 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "search/keep_nearest.h"
 #include "support/parallel.h"
 
 namespace resmem {
 namespace {
+
+constexpr size_t kMostValuesMore = 2048;  // of a thread
 
 // The largest lower bound that a row at most this far can have; a little more does no harm.
 double LargestLower(double squared, BoundedBy bounded_by) {
@@ -53,28 +56,28 @@ std::span<const MeasuredRow> CandidateMeasure::Nearest(const float* query,
   for (size_t i = 0; i < candidates.rows().size(); ++i) {
     candidates_.push_back({candidates.lowers()[i], candidates.rows()[i]});
   }
-  const size_t first = std::min(k_, candidates_.size());
-  if (first < candidates_.size()) {
-    std::nth_element(candidates_.begin(), candidates_.begin() + static_cast<ptrdiff_t>(first),
-                     candidates_.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.lower < b.lower; });
+  // A few more are measured sooner than it is found out which of them need not be.
+  const size_t few = kMostValuesMore * measures_.size() / static_cast<size_t>(dim_);
+  if (candidates_.size() <= k_ + few) {
+    Measure(query, candidates_);
+  } else {
+    MeasureLikeliestFirst(query, bounded_by);
   }
-  const std::span<Candidate> all(candidates_);
-  Measure(query, all.first(first));
+  KeepNearest(static_cast<int64_t>(k_), &measured_);
+  return measured_;
+}
+
+void CandidateMeasure::MeasureLikeliestFirst(const float* query, BoundedBy bounded_by) {
+  const auto first = candidates_.begin() + static_cast<ptrdiff_t>(k_);
+  std::nth_element(candidates_.begin(), first, candidates_.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.lower < b.lower; });
+  Measure(query, {candidates_.begin(), first});
   // k rows are at most so far: the others must be able to be as near.
   const MeasuredRow& farthest = *std::max_element(measured_.begin(), measured_.end());
   const double largest = LargestLower(farthest.squared_distance, bounded_by);
-  const auto end =
-      std::remove_if(candidates_.begin() + static_cast<ptrdiff_t>(first), candidates_.end(),
-                     [&](const Candidate& c) { return c.lower > largest; });
-  Measure(query, {candidates_.begin() + static_cast<ptrdiff_t>(first), end});
-  if (measured_.size() > k_) {
-    std::nth_element(measured_.begin(), measured_.begin() + static_cast<ptrdiff_t>(k_),
-                     measured_.end());
-    measured_.resize(k_);
-  }
-  std::sort(measured_.begin(), measured_.end());
-  return measured_;
+  const auto end = std::remove_if(first, candidates_.end(),
+                                  [&](const Candidate& c) { return c.lower > largest; });
+  Measure(query, {first, end});
 }
 
 }  // namespace resmem

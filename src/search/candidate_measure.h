@@ -1,4 +1,4 @@
-// The last step of exact search: candidates are measured in double, the likeliest first.
+// The last step of exact search: candidates are measured in double, of many the likeliest first.
 #ifndef RESMEM_SEARCH_CANDIDATE_MEASURE_H_
 #define RESMEM_SEARCH_CANDIDATE_MEASURE_H_
 
@@ -24,7 +24,9 @@ enum class BoundedBy {
 class CandidateMeasure {
  public:
   CandidateMeasure(const KeyStore& keys, int64_t k, int threads = 1)
-      : k_(static_cast<size_t>(k)), measures_(static_cast<size_t>(threads), RowMeasure(keys)) {}
+      : k_(static_cast<size_t>(k)),
+        dim_(keys.dim()),
+        measures_(static_cast<size_t>(threads), RowMeasure(keys)) {}
 
   // The k nearest of the candidates of a list that has decided; valid until the next call.
   std::span<const MeasuredRow> Nearest(const float* query, const CandidateList& candidates,
@@ -36,8 +38,10 @@ class CandidateMeasure {
     int64_t row;
   };
   void Measure(const float* query, std::span<const Candidate> candidates);
+  void MeasureLikeliestFirst(const float* query, BoundedBy bounded_by);
 
   const size_t k_;
+  const int64_t dim_;
   std::vector<RowMeasure> measures_;  // of each thread
   std::vector<Candidate> candidates_;
   std::vector<MeasuredRow> measured_;
