@@ -166,8 +166,8 @@ int RunApproximate(const Flags& flags) {
   page << "# Approximate search, measured\n\nMade by `bench_search --approximate`. "
        << MachineLine()
        << ".\n\nFloat32 keys, k = 50. (A memory that has an index of its own: keys as they are "
-          "stored, "
-          "asked by 1,000 of its rows, each without\nitself; its index was made for its rows.) Of "
+          "stored, asked by 1,000 of its rows, each without\nitself; its index was made for its "
+          "rows.) Of "
        << 3 * kBatch
        << " queries that are not keys two of three are held out to choose knobs: by them a peer "
           "gets the cheapest setting that\nreaches the recall on them, ours what `resmem index "
