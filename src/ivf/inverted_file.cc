@@ -6,6 +6,7 @@
 #include "ivf/coded_vectors.h"
 #include "kernels/half_bytes.h"
 #include "kernels/pair_words.h"
+#include "kernels/prefetch.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -120,16 +121,15 @@ CodeBlocks InvertedFile::Blocks(int64_t list, int64_t row, int64_t count, int64_
 // The start of a list is far from the end of another.  The processor follows a longer list by
 // itself.
 void InvertedFile::Prefetch(int64_t list) const {
-  constexpr int64_t kLine = 64, kMostBytes = 8192, kMostRows = 128;
+  constexpr int64_t kMostBytes = 8192, kMostRows = 128;
   const int64_t slot = first_blocks_[list] * kBlockRows, rows = list_rows(list);
   const uint8_t* codes = file_.Values<uint8_t>(InvertedLayout::kCodes).data() + slot * row_bytes_;
   const float* scales = file_.Values<float>(InvertedLayout::kScales).data() + slot;
   const float* norms = file_.Values<float>(InvertedLayout::kNorms).data() + slot;
-  const int64_t bytes = std::min(kMostBytes, rows * row_bytes_);
-  for (int64_t i = 0; i < bytes; i += kLine) __builtin_prefetch(codes + i, 0, 2);
+  PrefetchLines(codes, std::min(kMostBytes, rows * row_bytes_));
   for (int64_t row = 0; row < std::min(kMostRows, rows); row += kBlockRows) {
-    __builtin_prefetch(scales + row, 0, 2);
-    __builtin_prefetch(norms + row, 0, 2);
+    PrefetchLine(scales + row);
+    PrefetchLine(norms + row);
   }
 }
 

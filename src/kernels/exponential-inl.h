@@ -42,18 +42,35 @@ HWY_INLINE V ExpOf(D d, V x) {
   p = hn::Add(hn::Mul(p, r), hn::Set(d, 1.6666665459e-1f));
   p = hn::Add(hn::Mul(p, r), hn::Set(d, 5.0000001201e-1f));
   p = hn::Add(hn::Add(hn::Mul(p, hn::Mul(r, r)), r), hn::Set(d, 1.0f));
-  const auto power = hn::Sub(hn::BitCast(di, shifted), hn::BitCast(di, round));
   const auto bias = hn::Set(di, 127);
   if (range == Range::kNotPositive) {
-    p = hn::Mul(p, hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(power, bias))));
+    // The bits of `round` that are not shifted out are 0.
+    p = hn::Mul(p, hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(hn::BitCast(di, shifted), bias))));
     return hn::IfThenZeroElse(hn::Lt(x, lowest), p);
   }
   // 2^128 has no float: two factors.
+  const auto power = hn::Sub(hn::BitCast(di, shifted), hn::BitCast(di, round));
   const auto half = hn::ShiftRight<1>(power);
   p = hn::Mul(p, hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(half, bias))));
   p = hn::Mul(p, hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(hn::Sub(power, half), bias))));
   p = hn::IfThenZeroElse(hn::Lt(x, lowest), p);
   return hn::IfThenElse(hn::Gt(x, highest), hn::Set(d, std::numeric_limits<float>::infinity()), p);
+}
+
+// The first `count` values of x, and zeros.  Half a vector or a quarter wherever that will do: the
+// processor waits for every line within a load, also where its lanes are masked, and what lies
+// behind a row nobody has fetched.
+template <class D>
+HWY_INLINE hn::Vec<D> LoadMasked(D d, const float* x, int64_t count) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (hn::MaxLanes(D()) > 4) {
+    const hn::Half<D> half;
+    if (count <= static_cast<int64_t>(hn::Lanes(half))) {
+      return hn::ZeroExtendVector(d, LoadMasked(half, x, count));
+    }
+  }
+#endif
+  return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(count)), d, x);
 }
 
 // The first `count` values of x, fewer than fill a vector, and `rest` behind them.
@@ -65,7 +82,7 @@ HWY_INLINE hn::Vec<Floats> LoadFirst(const float* x, int64_t count, float rest) 
   return hn::Load(d, buffer);
 #else
   const auto first = hn::FirstN(d, static_cast<size_t>(count));
-  return hn::IfThenElse(first, hn::MaskedLoad(first, d, x), hn::Set(d, rest));
+  return hn::IfThenElse(first, LoadMasked(d, x, count), hn::Set(d, rest));
 #endif
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kernels/number_codec.h"
+#include "kernels/prefetch.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/row_sums.cc"
@@ -21,7 +22,7 @@ using Places = hn::RebindToUnsigned<Floats>;
 // Rows that are added in one pass over the sum; as many are fetched meanwhile.
 constexpr int64_t kTogether = 4;
 // What is on its way from memory at any time, so that it is there when it is needed.
-constexpr int64_t kBytesAhead = 8192;
+constexpr int64_t kBytesAhead = 24576;
 // A row of more bytes is fetched by the processor itself, and four of them would not stay.
 constexpr int64_t kLongRow = 65536;
 
@@ -63,12 +64,12 @@ HWY_INLINE void AddGroup(const float* weights, const T* const* rows, const T* co
   int64_t i = 0;
   for (; i + kLine <= n; i += kLine) {
     if (next != nullptr) {
-      for (int64_t row = 0; row < kTogether; ++row) __builtin_prefetch(next[row] + i);
+      for (int64_t row = 0; row < kTogether; ++row) PrefetchLine(next[row] + i);
     }
     for (int64_t j = 0; j < kLine; j += step) add(i + j);
   }
   if (next != nullptr) {
-    for (int64_t row = 0; row < kTogether; ++row) __builtin_prefetch(next[row] + n - 1);
+    for (int64_t row = 0; row < kTogether; ++row) PrefetchLine(next[row] + n - 1);
   }
   for (; i + step <= n; i += step) add(i);
   if (i == n) return;
@@ -92,9 +93,7 @@ HWY_INLINE void AddGroups(const float* weights, const T* const* rows, int64_t co
   const bool fetch = row_bytes <= kLongRow;
   const int64_t ahead = kTogether * std::max<int64_t>(1, kBytesAhead / (kTogether * row_bytes));
   for (int64_t row = 0; fetch && row < std::min(ahead, count); ++row) {
-    const char* place = reinterpret_cast<const char*>(rows[row]);
-    for (int64_t at = 0; at < row_bytes; at += 64) __builtin_prefetch(place + at);
-    __builtin_prefetch(place + row_bytes - 1);
+    PrefetchLines(rows[row], row_bytes);
   }
   int64_t i = 0;
   for (; i + kTogether <= count; i += kTogether) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernels/prefetch.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/softmax_residuals.cc"
 #include "hwy/foreach_target.h"  // compiles the rest of this file once per instruction set
@@ -20,7 +22,7 @@ constexpr int64_t kTogether = 4;  // rows
 // not stay in the first cache.
 constexpr int64_t kLongRow = 2048;
 // What is on its way from memory at any time.
-constexpr int64_t kFloatsAhead = 1024;
+constexpr int64_t kFloatsAhead = 2048;
 
 // kRows residuals at once, so that one row's reductions take place during the others' exponentials.
 // `next`: as many rows that are fetched meanwhile, or null.
@@ -52,32 +54,62 @@ HWY_INLINE void AddResidualGroup(const float* weights, const float* const* x,
   }
 
   const auto divisor = hn::Set(d, temperature);
-  const auto exponential = [&](hn::Vec<Floats> v, int64_t row) HWY_ATTR {
-    v = hn::Sub(v, largest[row]);
-    if constexpr (kDivide) v = hn::Div(v, divisor);
-    return ExpOf<Range::kNotPositive>(d, v);
+  const auto exponential = [&](hn::Vec<Floats> value, hn::Vec<Floats> most) HWY_ATTR {
+    value = hn::Sub(value, most);
+    if constexpr (kDivide) value = hn::Div(value, divisor);
+    return ExpOf<Range::kNotPositive>(d, value);
   };
   int64_t i = 0;
   for (; i + kVirtualLanes <= n; i += kVirtualLanes) {
     if (next != nullptr) {
-      for (int64_t row = 0; row < kRows; ++row) __builtin_prefetch(next[row] + i);
+      for (int64_t row = 0; row < kRows; ++row) PrefetchLine(next[row] + i);
     }
-    for (int64_t v = 0; v < vectors; ++v) {
+    for (int64_t vector = 0; vector < vectors; ++vector) {
       for (int64_t row = 0; row < kRows; ++row) {
-        const auto value = exponential(hn::LoadU(d, x[row] + i + v * step), row);
-        hn::StoreU(value, d, scratch + row * stride + i + v * step);
-        sums[row][v] = hn::Add(sums[row][v], value);
+        const auto value = exponential(hn::LoadU(d, x[row] + i + vector * step), largest[row]);
+        hn::StoreU(value, d, scratch + row * stride + i + vector * step);
+        sums[row][vector] = hn::Add(sums[row][vector], value);
       }
     }
   }
   if (next != nullptr) {
-    for (int64_t row = 0; row < kRows; ++row) __builtin_prefetch(next[row] + n - 1);
+    for (int64_t row = 0; row < kRows; ++row) PrefetchLine(next[row] + n - 1);
   }
+#if HWY_TARGET == HWY_AVX3
+  // The ends of four rows in one vector, where they fit: 100 classes are 6 vectors and 4 values.
+  const hn::CappedTag<float, 4> d4;
+  const hn::CappedTag<float, 8> d8;
+  if constexpr (kRows == 4) {
+    if (i < n && n - i <= 4) {
+      const auto together = [&](const auto& of) HWY_ATTR {
+        return hn::Combine(d, hn::Combine(d8, of(3), of(2)), hn::Combine(d8, of(1), of(0)));
+      };
+      const auto ends =
+          together([&](int row) HWY_ATTR { return LoadMasked(d4, x[row] + i, n - i); });
+      const auto most = together(
+          [&](int row) HWY_ATTR { return hn::LowerHalf(d4, hn::LowerHalf(d8, largest[row])); });
+      const auto values = exponential(ends, most);
+      const auto first = hn::FirstN(d4, static_cast<size_t>(n - i));
+      const auto keep = [&](int row, hn::Vec<decltype(d4)> value) HWY_ATTR {
+        hn::StoreU(value, d4, scratch + row * stride + i);
+        value = hn::IfThenElseZero(first, value);
+        sums[row][0] =
+            hn::Add(sums[row][0], hn::ZeroExtendVector(d, hn::ZeroExtendVector(d8, value)));
+      };
+      const auto lower = hn::LowerHalf(d8, values), upper = hn::UpperHalf(d8, values);
+      keep(0, hn::LowerHalf(d4, lower));
+      keep(1, hn::UpperHalf(d4, lower));
+      keep(2, hn::LowerHalf(d4, upper));
+      keep(3, hn::UpperHalf(d4, upper));
+      i = n;
+    }
+  }
+#endif
   for (int64_t v = 0; i < n; ++v, i += step) {
     const int64_t count = std::min(step, n - i);
     const auto first = hn::FirstN(d, static_cast<size_t>(count));
     for (int64_t row = 0; row < kRows; ++row) {
-      const auto value = exponential(LoadFirst(x[row] + i, count, 0.0f), row);
+      const auto value = exponential(LoadFirst(x[row] + i, count, 0.0f), largest[row]);
       hn::StoreU(value, d, scratch + row * stride + i);
       // A zero is added in the lanes behind the end: no sum is negative.
       sums[row][v] = hn::Add(sums[row][v], hn::IfThenElseZero(first, value));
@@ -136,8 +168,8 @@ HWY_INLINE void AddResiduals(const float* weights, const float* const* logits,
   // First one line of each: the processor looks up the addresses of several pages at a time, but
   // those of later ones only once it has found these.
   for (int64_t row = 0; row < count; ++row) {
-    __builtin_prefetch(logits[row], 0, 2);
-    __builtin_prefetch(labels[row], 0, 2);
+    PrefetchLine(logits[row]);
+    PrefetchLine(labels[row]);
   }
   if (n > kLongRow) {
     AddGroups<1, kDivide>(weights, logits, labels, 0, count, n, count, temperature, scratch, sum);
@@ -145,8 +177,8 @@ HWY_INLINE void AddResiduals(const float* weights, const float* const* logits,
   }
   const int64_t ahead = kTogether * std::max<int64_t>(1, kFloatsAhead / (kTogether * n));
   for (int64_t row = 0; row < std::min(ahead, count); ++row) {
-    for (int64_t i = 16; i < n; i += 16) __builtin_prefetch(logits[row] + i);
-    __builtin_prefetch(logits[row] + n - 1);
+    for (int64_t i = 16; i < n; i += 16) PrefetchLine(logits[row] + i);
+    PrefetchLine(logits[row] + n - 1);
   }
   int64_t i = AddGroups<kTogether, kDivide>(weights, logits, labels, 0, count, n, ahead,
                                             temperature, scratch, sum);

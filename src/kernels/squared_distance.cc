@@ -1,5 +1,7 @@
 #include "kernels/squared_distance.h"
 
+#include "kernels/prefetch.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/squared_distance.cc"
 #include "hwy/foreach_target.h"  // compiles the rest of this file once per instruction set
@@ -50,7 +52,7 @@ HWY_INLINE T SumOfSquares(const float* a, const float* b, int64_t n, const float
     // A line or two a round: asked for all at once, they would wait for each other (twice the
     // time).
     for (int64_t line = 0; line < kLanes; line += kFloatsOfALine) {
-      __builtin_prefetch(next + i + line, 0, 2);
+      PrefetchLine(next + i + line);
     }
     for (int64_t v = 0; v < kVectors; ++v) {
       const auto difference = hn::Sub(LoadAs(d, a + i + v * kStep), LoadAs(d, b + i + v * kStep));

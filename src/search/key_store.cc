@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "kernels/number_codec.h"
+#include "kernels/prefetch.h"
 #include "support/check.h"
 #include "support/checked_math.h"
 #include "support/text.h"
@@ -107,7 +108,8 @@ void KeyStore::Prefetch(int64_t row) const {
   const int64_t bytes = dim_ * BytesPerValue(block.type);
   const char* begin = static_cast<const char*>(block.data) + (row - starts_[number]) * bytes;
   // The processor follows a longer row by itself.
-  for (int64_t i = 0; i < std::min<int64_t>(bytes, 2048); i += 64) __builtin_prefetch(begin + i);
+  constexpr int64_t kMost = 2048;
+  PrefetchLines(begin, std::min(bytes, kMost));
 }
 
 const float* KeyStore::InPlace(int64_t row) const {
