@@ -1,8 +1,8 @@
 // Asks the processor for what is read soon, so that it is there by then.
 //
-// Into the second cache.  The first one takes few lines at a time from memory, and whoever asks for
-// more waits: on Zen 4, 50 rows of 400 bytes that lie anywhere took 2.9 us to ask for and read that
-// way, 3.0 without asking, and 1.05 this way.
+// Into the second cache, mostly.  The first one takes few lines at a time from memory, and whoever
+// asks for more waits: on Zen 4, 50 rows of 400 bytes that lie anywhere took 2.9 us to ask for and
+// read that way, 3.0 without asking, and 1.05 this way.
 #ifndef RESMEM_KERNELS_PREFETCH_H_
 #define RESMEM_KERNELS_PREFETCH_H_
 
@@ -13,6 +13,11 @@ namespace resmem {
 // The line at this place; nothing happens where there is no memory.
 [[gnu::always_inline]] inline void PrefetchLine(const void* place) {
   __builtin_prefetch(place, 0, 2);
+}
+
+// A line that the second cache has, into the first.
+[[gnu::always_inline]] inline void PrefetchNear(const void* place) {
+  __builtin_prefetch(place, 0, 3);
 }
 
 // Every line of these bytes.

@@ -168,37 +168,46 @@ HWY_INLINE __m128 LoadFour(const uint16_t* halves) {
   return _mm_cvtph_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(halves)));
 }
 
-// Four entries; where `touched` is given, as AddEntries().
-template <bool kTouched, class Value, class Place>
-HWY_INLINE int64_t AddFour(__m128 weight, const Value* values, const Place* places, float* sum,
-                           uint32_t* touched) {
-  float* to[4];
-  __m128i place;
+// Four entries; their sums before.
+template <class Value, class Place>
+HWY_INLINE __m128 AddFour(__m128 weight, const Value* values, const Place* places, float* sum) {
+  uint64_t a, b, c, d;
   if constexpr (sizeof(Place) == 2) {
     // Loads and stores are what it waits for: one load for all four.
     uint64_t four;
     std::memcpy(&four, places, sizeof(four));
-    for (int i = 0; i < 4; ++i) to[i] = sum + (four >> (16 * i) & 0xffff);
-    if constexpr (kTouched) {
-      place = _mm_cvtepu16_epi32(_mm_cvtsi64_si128(static_cast<int64_t>(four)));
-    }
+    a = four & 0xffff;
+    b = four >> 16 & 0xffff;
+    c = four >> 32 & 0xffff;
+    d = four >> 48;
   } else {
-    for (int i = 0; i < 4; ++i) to[i] = sum + places[i];
-    if constexpr (kTouched) place = _mm_loadu_si128(reinterpret_cast<const __m128i*>(places));
+    a = places[0], b = places[1], c = places[2], d = places[3];
   }
-  __m128 total = _mm_load_ss(to[0]);
-  total = _mm_insert_ps(total, _mm_load_ss(to[1]), 0x10);
-  total = _mm_insert_ps(total, _mm_load_ss(to[2]), 0x20);
-  total = _mm_insert_ps(total, _mm_load_ss(to[3]), 0x30);
-  int64_t found = 0;
-  if constexpr (kTouched) {
-    const __mmask8 first = _mm_cmp_ps_mask(total, _mm_setzero_ps(), _CMP_EQ_OQ);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(touched), _mm_maskz_compress_epi32(first, place));
-    found = _mm_popcnt_u32(first);
-  }
-  total = _mm_add_ps(total, _mm_mul_ps(weight, LoadFour(values)));
-  for (int i = 0; i < 4; ++i) *to[i] = total[i];
-  return found;
+  // g++ would keep addresses, more than it has registers for.
+  asm("" : "+r"(a), "+r"(b), "+r"(c), "+r"(d));
+  __m128 before = _mm_load_ss(sum + a);
+  before = _mm_insert_ps(before, _mm_load_ss(sum + b), 0x10);
+  before = _mm_insert_ps(before, _mm_load_ss(sum + c), 0x20);
+  before = _mm_insert_ps(before, _mm_load_ss(sum + d), 0x30);
+  const __m128 after = _mm_add_ps(before, _mm_mul_ps(weight, LoadFour(values)));
+  sum[a] = after[0];
+  sum[b] = after[1];
+  sum[c] = after[2];
+  sum[d] = after[3];
+  return before;
+}
+
+// Sixteen entries; those whose sum was 0.
+template <class Value, class Place>
+HWY_INLINE hn::Mask<Places> AddByFours(float weight, const Value* values, const Place* places,
+                                       float* sum) {
+  const __m128 w = _mm_set1_ps(weight);
+  const __m128 a = AddFour(w, values, places, sum), b = AddFour(w, values + 4, places + 4, sum),
+               c = AddFour(w, values + 8, places + 8, sum),
+               d = AddFour(w, values + 12, places + 12, sum);
+  const __m512 before = _mm512_insertf32x4(
+      _mm512_insertf32x4(_mm512_insertf32x4(_mm512_castps128_ps512(a), b, 1), c, 2), d, 3);
+  return hn::RebindMask(Places(), hn::Eq(hn::Vec<Floats>{before}, hn::Zero(Floats())));
 }
 
 #endif
@@ -214,17 +223,11 @@ HWY_INLINE int64_t AddAtPlaces(float weight, const Value* values, const Place* p
   const auto end = hn::Set(du, static_cast<uint32_t>(std::min<int64_t>(n, INT32_MAX)));
   hn::Vec<Places> place;
   for (; j + kStep <= count && LoadPlaces(places + j, end, &place); j += kStep) {
-    if (scatter) {
-      const auto first = AddByScatter(hn::Set(Floats(), weight), values + j, place, sum);
-      if constexpr (kTouched) {
-        hn::StoreU(hn::Compress(place, first), du, touched + found);
-        found += static_cast<int64_t>(hn::CountTrue(du, first));
-      }
-    } else {
-      for (int64_t i = j; i < j + kStep; i += 4) {
-        found +=
-            AddFour<kTouched>(_mm_set1_ps(weight), values + i, places + i, sum, touched + found);
-      }
+    const auto first = scatter ? AddByScatter(hn::Set(Floats(), weight), values + j, place, sum)
+                               : AddByFours(weight, values + j, places + j, sum);
+    if constexpr (kTouched) {
+      hn::StoreU(hn::Compress(place, first), du, touched + found);
+      found += static_cast<int64_t>(hn::CountTrue(du, first));
     }
   }
 #endif
@@ -251,6 +254,19 @@ HWY_INLINE int64_t AddAtPlaces(float weight, const Value* values, const Place* p
   return found;
 }
 
+// Of a row that is used next; the processor itself goes on from there.
+template <class Value, class Place>
+HWY_INLINE void PrefetchStart(const Value* values, const Place* places, int64_t count) {
+  constexpr int64_t kMost = 512, kLine = 64;
+  count = std::min(count, kMost);
+  for (int64_t i = 0; i < count; i += kLine / static_cast<int64_t>(sizeof(Value))) {
+    PrefetchNear(values + i);
+  }
+  for (int64_t i = 0; i < count; i += kLine / static_cast<int64_t>(sizeof(Place))) {
+    PrefetchNear(places + i);
+  }
+}
+
 template <class Value, class Place>
 HWY_INLINE int64_t AddEntryRows(const float* weights, const Value* const* values,
                                 const Place* const* places, int64_t rows, int64_t count, int64_t n,
@@ -258,6 +274,7 @@ HWY_INLINE int64_t AddEntryRows(const float* weights, const Value* const* values
   const bool scatter = UsesScatter();
   int64_t found = 0;
   for (int64_t row = 0; row < rows; ++row) {
+    if (row + 1 < rows) PrefetchStart(values[row + 1], places[row + 1], count);
     if (touched != nullptr) {
       found += AddAtPlaces<true>(weights[row], values[row], places[row], count, n, scatter, sum,
                                  touched + found);
