@@ -1,10 +1,11 @@
 // What a prediction adds to a search, the weighted sum of k residuals, beside searches that it
 // would follow.  See docs/measurements/residual_sum.md.
 //
-//   bench_residual_sum [--folder FOLDER] [--markdown FILE]
+//   bench_residual_sum [--folder FOLDER] [--memory NAME MEMORY QUERIES]... [--markdown FILE]
 //
 // Memories are made in the folder, or found there from an earlier run; without one they are made in
-// a scratch folder.  They take some 7 GB.
+// a scratch folder.  They take some 7 GB.  --memory: a memory as it lies on the disk, asked with
+// the keys of another.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -25,7 +26,7 @@
 namespace resmem::bench {
 namespace {
 
-constexpr int64_t kQueries = 1000, kNeighbors = 50, kTop = 128;
+constexpr int64_t kQueries = 1000, kRounds = 20, kNeighbors = 50, kTop = 128;
 
 // A memory of keys, to be searched.
 struct SearchCase {
@@ -156,11 +157,26 @@ Result<SearchTimes> MeasureSearch(const SearchCase& c, const std::string& path) 
   return SearchTimes{alone.median, batch.median / kQueries};
 }
 
-// Seconds a query.
-Result<double> MeasureSum(const SumCase& c, const std::string& path) {
+// Seconds a query, where neighbors(round, q, &weighted) gives those of one of so many rounds.
+template <class NeighborsOf>
+double MeasureSum(const ResidualMemory& memory, int64_t rounds, const NeighborsOf& neighbors) {
+  std::vector<float> scores(static_cast<size_t>(memory.description().outputs));
+  WeightedNeighbors weighted;
+  ResidualSum sum(memory);
+  const float temperature = memory.description().parameters.temperature;
+  const auto run = [&](int64_t round) {
+    for (int64_t q = 0; q < kQueries; ++q) {
+      neighbors(round % rounds, q, &weighted);
+      sum.AddTo(weighted.rows, weighted.weights, temperature, weighted.scale, scores);
+    }
+  };
+  for (int64_t round = 0; round < rounds; ++round) run(round);  // every page once
+  return Repeat(run).median / kQueries;
+}
+
+Result<double> MeasureCase(const SumCase& c, const std::string& path) {
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(path));
   // Of the whole memory, and other ones each time: none of them lies in a cache.
-  constexpr int64_t kRounds = 20;
   Random random(7);
   std::vector<int64_t> rows(static_cast<size_t>(kRounds * kQueries * kNeighbors));
   for (int64_t& row : rows) {
@@ -168,19 +184,11 @@ Result<double> MeasureSum(const SumCase& c, const std::string& path) {
   }
   std::vector<float> distances(kNeighbors);
   for (size_t i = 0; i < distances.size(); ++i) distances[i] = 1 + 0.01f * static_cast<float>(i);
-  std::vector<float> scores(static_cast<size_t>(c.outputs));
-  WeightedNeighbors weighted;
-  ResidualSum sum(memory);
-  const float temperature = memory.description().parameters.temperature;
-  const Spread seconds = Repeat([&](int64_t round) {
-    for (int64_t q = 0; q < kQueries; ++q) {
-      const auto first = static_cast<size_t>((round % kRounds * kQueries + q) * kNeighbors);
-      WeighNeighbors(std::span(rows).subspan(first, kNeighbors), distances, kNeighbors, 0.7f,
-                     &weighted);
-      sum.AddTo(weighted.rows, weighted.weights, temperature, weighted.scale, scores);
-    }
+  return MeasureSum(memory, kRounds, [&](int64_t round, int64_t q, WeightedNeighbors* weighted) {
+    const auto first = static_cast<size_t>((round * kQueries + q) * kNeighbors);
+    WeighNeighbors(std::span(rows).subspan(first, kNeighbors), distances, kNeighbors, 0.7f,
+                   weighted);
   });
-  return seconds.median / kQueries;
 }
 
 std::string Micros(double seconds) {
@@ -227,7 +235,7 @@ Status Measure(const std::string& folder, std::ostream& out) {
          "| share | share of 50,000 x 64 alone | in batches |\n"
          "|---|---|---|---|---|---|---|---|---|---|---|\n";
   for (const SumCase& c : kSums) {
-    RESMEM_ASSIGN_OR_RETURN(const double sum, MeasureSum(c, folder + "/" + c.folder));
+    RESMEM_ASSIGN_OR_RETURN(const double sum, MeasureCase(c, folder + "/" + c.folder));
     std::cerr << c.name << ": " << Micros(sum) << " us\n";
     const double floor = c.bytes() / bandwidth;
     for (const SearchNumber number : c.searches) {
@@ -238,6 +246,94 @@ Status Measure(const std::string& folder, std::ostream& out) {
           << Percent(sum, search.together) << " | " << Percent(sum, images.alone) << " | "
           << Percent(sum, images.together) << " |\n";
     }
+  }
+  return Status();
+}
+
+// A memory as it lies on the disk.
+struct RealCase {
+  std::string name, memory, queries;
+};
+
+// How many classes the neighbors of a query have among them, on the mean of some queries.
+double ClassesAmong(const ResidualMemory& memory, const Neighbors& neighbors) {
+  constexpr int64_t kSome = 60;
+  const auto outputs = static_cast<size_t>(memory.description().outputs);
+  const float temperature = memory.description().parameters.temperature;
+  std::vector<float> residual(outputs);
+  int64_t classes = 0;
+  for (int64_t q = 0; q < kSome; ++q) {
+    std::vector<bool> found(outputs);
+    for (const int64_t row : neighbors.rows_of(q)) {
+      if (row < 0) continue;
+      memory.Residual(row, temperature, residual);
+      for (size_t c = 0; c < outputs; ++c) found[c] = found[c] || residual[c] != 0;
+    }
+    classes += std::count(found.begin(), found.end(), true);
+  }
+  return static_cast<double>(classes) / static_cast<double>(kSome);
+}
+
+Status MeasureReal(const RealCase& c, std::ostream& out) {
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(c.memory));
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory asked, ResidualMemory::Open(c.queries));
+  const int64_t dim = memory.description().dim, rounds = std::min(kRounds, asked.rows() / kQueries);
+  if (asked.description().dim != dim || rounds == 0) {
+    return Status(ErrorCode::kBadData,
+                  Text(c.queries, ": ", asked.rows(), " keys of ", asked.description().dim,
+                       " values; at least ", kQueries, " of ", dim, " are asked for"));
+  }
+  std::vector<float> keys(static_cast<size_t>(rounds * kQueries * dim));
+  for (int64_t q = 0, step = asked.rows() / (rounds * kQueries); q < rounds * kQueries; ++q) {
+    asked.DecodeKey(
+        q * step, std::span(keys).subspan(static_cast<size_t>(q * dim), static_cast<size_t>(dim)));
+  }
+  const MatrixView queries(keys.data(), rounds * kQueries, dim);
+  SearchOptions options;
+  options.k = kNeighbors;
+  options.threads = 1;
+  std::vector<Neighbors> neighbors(static_cast<size_t>(rounds));
+  Status status;
+  const auto ask = [&](int64_t round) {
+    const Status answer =
+        memory.index().Search(queries.Slice(round % rounds * kQueries, kQueries), options,
+                              &neighbors[static_cast<size_t>(round % rounds)]);
+    if (!answer.ok()) status = answer;
+  };
+  for (int64_t round = 0; round < rounds && status.ok(); ++round) ask(round);
+  RESMEM_RETURN_IF_ERROR(status);
+  const double together = Repeat(ask).median / kQueries;
+  Neighbors one;
+  const double alone = Repeat([&](int64_t i) {
+                         const Status answer = memory.index().Search(
+                             queries.Slice(i % queries.rows, 1), options, &one);
+                         if (!answer.ok()) status = answer;
+                       }).median;
+  RESMEM_RETURN_IF_ERROR(status);
+  const float sigma = memory.description().parameters.sigma;
+  const double sum =
+      MeasureSum(memory, rounds, [&](int64_t round, int64_t q, WeightedNeighbors* weighted) {
+        const Neighbors& found = neighbors[static_cast<size_t>(round)];
+        WeighNeighbors(found.rows_of(q), found.distances_of(q), kNeighbors, sigma, weighted);
+      });
+  out << "| " << c.name << ", " << memory.rows() << " x " << dim << " | "
+      << static_cast<int64_t>(ClassesAmong(memory, neighbors[0])) << " | " << Micros(sum) << " | "
+      << Micros(alone) << " | " << Percent(sum, alone) << " | " << Micros(together) << " | "
+      << Percent(sum, together) << " |\n";
+  return Status();
+}
+
+Status MeasureAllReal(const std::vector<RealCase>& cases, std::ostream& out) {
+  if (cases.empty()) return Status();
+  out << "\nMemories as they lie on the disk, and the neighbors that their own search finds for "
+         "keys that are\nnot in them, 1,000 in each of up to 20 batches: the mean number of "
+         "classes "
+         "that 50 neighbors have\namong them, the sum, and the search.\n\n"
+         "| memory | classes | sum | search alone | share | in batches | share |\n"
+         "|---|---|---|---|---|---|---|\n";
+  for (const RealCase& c : cases) {
+    std::cerr << c.name << "\n";
+    RESMEM_RETURN_IF_ERROR(MeasureReal(c, out));
   }
   return Status();
 }
@@ -259,14 +355,15 @@ real tokens (docs/results/search.md), and of neighbors without anything in commo
 
 )";
 
-int Run(const std::string& folder, const std::string& markdown) {
+int Run(const std::string& folder, const std::vector<RealCase>& real, const std::string& markdown) {
   std::ostringstream page;
   page << "# The residual sum, measured\n\nMade by `bench_residual_sum --markdown "
           "docs/measurements/residual_sum.md`. "
        << MachineLine() << ".\n\n"
        << kExplanation;
   const ScratchFolder scratch;
-  const Status status = Measure(folder.empty() ? scratch.path() : folder, page);
+  Status status = Measure(folder.empty() ? scratch.path() : folder, page);
+  if (status.ok()) status = MeasureAllReal(real, page);
   if (!status.ok()) {
     std::cerr << status.message() << "\n";
     return 1;
@@ -279,16 +376,21 @@ int Run(const std::string& folder, const std::string& markdown) {
 
 int main(int argc, char** argv) {
   std::string folder, markdown;
+  std::vector<resmem::bench::RealCase> real;
   for (int i = 1; i < argc; i += 2) {
     const std::string option = argv[i];
     if (i + 1 < argc && option == "--folder") {
       folder = argv[i + 1];
     } else if (i + 1 < argc && option == "--markdown") {
       markdown = argv[i + 1];
+    } else if (i + 3 < argc && option == "--memory") {
+      real.push_back({argv[i + 1], argv[i + 2], argv[i + 3]});
+      i += 2;
     } else {
-      std::cerr << "usage: bench_residual_sum [--folder FOLDER] [--markdown FILE]\n";
+      std::cerr << "usage: bench_residual_sum [--folder FOLDER] [--memory NAME MEMORY QUERIES]...\n"
+                   "                          [--markdown FILE]\n";
       return 2;
     }
   }
-  return resmem::bench::Run(folder, markdown);
+  return resmem::bench::Run(folder, real, markdown);
 }

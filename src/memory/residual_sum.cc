@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kFloatsOfALine = 16;
 // Rows whose places are held at once.
 constexpr size_t kPiece = 64;
-// Sparse rows that are added before more are fetched.
+// Long sparse rows that are added before more are fetched.
 constexpr size_t kStep = 8;
 // Entries that are on their way, or wait in the second cache: mostly all of a query's.
 constexpr int64_t kEntriesAhead = 16384;
@@ -144,10 +144,11 @@ int64_t ResidualSum::AddSparse(std::span<const int64_t> rows, const float* weigh
   std::array<Segment::Place, kPiece> places;
   for (size_t i = 0; i < rows.size(); ++i) places[i] = memory_->stored_rows().Find(rows[i]);
   const auto ahead = static_cast<size_t>(kEntriesAhead / memory_->description().top);
+  const size_t step = ahead < rows.size() ? kStep : kPiece;
   size_t fetched = 0;
   int64_t found = touched;
-  for (size_t begin = 0; begin < rows.size(); begin += kStep) {
-    const size_t end = std::min(begin + kStep, rows.size());
+  for (size_t begin = 0; begin < rows.size(); begin += step) {
+    const size_t end = std::min(begin + step, rows.size());
     for (; fetched < std::min(end + ahead, rows.size()); ++fetched) {
       places[fetched].first->PrefetchEntries(places[fetched].second);
     }

@@ -74,7 +74,7 @@ int64_t Segment::AddEntriesOf(std::span<const Place> rows, const float* weights,
   // write outside.
   const auto add = [&]<class Value, class Class>(const Value* Segment::*values,
                                                  const Class* Segment::*classes) {
-    constexpr size_t kPiece = 8;
+    constexpr size_t kPiece = 64;
     std::array<const Value*, kPiece> values_of;
     std::array<const Class*, kPiece> classes_of;
     int64_t found = 0;
