@@ -326,9 +326,9 @@ Status MeasureReal(const RealCase& c, std::ostream& out) {
 Status MeasureAllReal(const std::vector<RealCase>& cases, std::ostream& out) {
   if (cases.empty()) return Status();
   out << "\nMemories as they lie on the disk, and the neighbors that their own search finds for "
-         "keys that are\nnot in them, 1,000 in each of up to 20 batches: the mean number of "
-         "classes "
-         "that 50 neighbors have\namong them, the sum, and the search.\n\n"
+         "the "
+         "keys of\nanother, 1,000 in each of up to 20 batches: how many classes 50 neighbors have "
+         "among them, on the\nmean of 60 queries, the sum, and the search.\n\n"
          "| memory | classes | sum | search alone | share | in batches | share |\n"
          "|---|---|---|---|---|---|---|\n";
   for (const RealCase& c : cases) {
@@ -350,8 +350,8 @@ batches of 1,000, once their codes are made: those of as many keys as there are 
 (100,000 x 1,280 beside 200,000 and 400,000 rows). The last two columns have the quickest search,
 50,000 x 64, whatever the residuals are.
 
-Sparse residuals twice: of neighbors that have 640 classes among them, about as many as those of
-real tokens (docs/results/search.md), and of neighbors without anything in common.
+Sparse residuals twice: of neighbors that have 640 classes among them, about as many as the tokens of
+one memory had (docs/results/search.md), and of neighbors without anything in common.
 
 )";
 
