@@ -47,12 +47,14 @@ Result<StoredRows> StoredRows::Load(FileSystem& files, const std::string& folder
                                     Manifest manifest) {
   StoredRows rows;
   rows.manifest_ = std::move(manifest);
+  std::vector<int64_t> starts = {0};
   for (const FileRecord& record : rows.manifest_.segments) {
     RESMEM_ASSIGN_OR_RETURN(Segment segment,
                             Segment::Open(files, folder, rows.manifest_.description, record));
-    rows.starts_.push_back(rows.starts_.back() + segment.rows());
+    starts.push_back(starts.back() + segment.rows());
     rows.segments_.push_back(std::move(segment));
   }
+  rows.parts_ = PartFinder(std::move(starts));
   if (rows.manifest_.deletions) {
     RESMEM_ASSIGN_OR_RETURN(
         rows.deleted_, ReadDeletions(files, folder, *rows.manifest_.deletions, rows.capacity()));
@@ -66,10 +68,8 @@ bool StoredRows::deleted(int64_t row) const {
 
 std::pair<const Segment*, int64_t> StoredRows::Find(int64_t row) const {
   RESMEM_DCHECK(row >= 0 && row < capacity());
-  if (segments_.size() == 1) return {segments_.data(), row};
-  const auto next = std::upper_bound(starts_.begin(), starts_.end(), row);
-  const auto segment = static_cast<size_t>(next - starts_.begin()) - 1;
-  return {&segments_[segment], row - starts_[segment]};
+  const size_t segment = parts_.PartOf(row);
+  return {&segments_[segment], row - parts_.start(segment)};
 }
 
 uint64_t StoredRows::id(int64_t row) const {

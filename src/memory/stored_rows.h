@@ -13,6 +13,7 @@
 #include "memory/segment.h"
 #include "resmem/progress.h"
 #include "support/file_system.h"
+#include "support/part_finder.h"
 
 namespace resmem {
 
@@ -28,7 +29,7 @@ class StoredRows {
   // Ascending.
   const std::vector<int64_t>& deleted() const { return deleted_; }
   bool deleted(int64_t row) const;
-  int64_t capacity() const { return starts_.back(); }
+  int64_t capacity() const { return parts_.end(); }
   int64_t living() const { return capacity() - static_cast<int64_t>(deleted_.size()); }
 
   // The segment of a row, and the row's number in it.
@@ -42,7 +43,7 @@ class StoredRows {
  private:
   Manifest manifest_;
   std::vector<Segment> segments_;
-  std::vector<int64_t> starts_ = {0};  // of each segment, and the end
+  PartFinder parts_;  // the segments
   std::vector<int64_t> deleted_;
 };
 

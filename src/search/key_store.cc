@@ -73,13 +73,14 @@ Result<KeyStore> KeyStore::Make(int64_t dim, std::vector<KeyBlock> blocks,
   }
   KeyStore store;
   store.dim_ = dim;
-  store.starts_ = {0};
+  std::vector<int64_t> starts = {0};
   for (size_t number = 0; number < blocks.size(); ++number) {
     RESMEM_RETURN_IF_ERROR(CheckBlock(blocks[number], dim, number));
-    const auto end = CheckedAdd(store.starts_.back(), blocks[number].rows);
+    const auto end = CheckedAdd(starts.back(), blocks[number].rows);
     if (!end) return Status(ErrorCode::kInvalidArgument, "the key blocks have too many rows");
-    store.starts_.push_back(*end);
+    starts.push_back(*end);
   }
+  store.parts_ = PartFinder(std::move(starts));
   store.blocks_ = std::move(blocks);
   for (size_t i = 0; i < hidden.size(); ++i) {
     if (hidden[i] < 0 || hidden[i] >= store.rows() || (i > 0 && hidden[i] <= hidden[i - 1])) {
@@ -97,37 +98,32 @@ bool KeyStore::hidden(int64_t row) const {
   return std::binary_search(hidden_.begin(), hidden_.end(), row);
 }
 
-size_t KeyStore::BlockOf(int64_t row) const {
-  const auto next = std::upper_bound(starts_.begin(), starts_.end(), row);
-  return static_cast<size_t>(next - starts_.begin()) - 1;
-}
-
 void KeyStore::Prefetch(int64_t row) const {
-  const size_t number = BlockOf(row);
+  const size_t number = parts_.PartOf(row);
   const KeyBlock& block = blocks_[number];
   const int64_t bytes = dim_ * BytesPerValue(block.type);
-  const char* begin = static_cast<const char*>(block.data) + (row - starts_[number]) * bytes;
+  const char* begin = static_cast<const char*>(block.data) + (row - parts_.start(number)) * bytes;
   // The processor follows a longer row by itself.
   constexpr int64_t kMost = 2048;
   PrefetchLines(begin, std::min(bytes, kMost));
 }
 
 const float* KeyStore::InPlace(int64_t row) const {
-  const size_t number = BlockOf(row);
+  const size_t number = parts_.PartOf(row);
   if (blocks_[number].type != KeyType::kFloat32) return nullptr;
-  return static_cast<const float*>(blocks_[number].data) + (row - starts_[number]) * dim_;
+  return static_cast<const float*>(blocks_[number].data) + (row - parts_.start(number)) * dim_;
 }
 
 const float* KeyStore::Rows(int64_t begin, int64_t count, float* scratch) const {
   RESMEM_DCHECK(begin >= 0 && count > 0 && begin + count <= rows());
-  size_t number = BlockOf(begin);
-  if (blocks_[number].type == KeyType::kFloat32 && begin + count <= starts_[number + 1]) {
-    return static_cast<const float*>(blocks_[number].data) + (begin - starts_[number]) * dim_;
+  size_t number = parts_.PartOf(begin);
+  if (blocks_[number].type == KeyType::kFloat32 && begin + count <= parts_.start(number + 1)) {
+    return static_cast<const float*>(blocks_[number].data) + (begin - parts_.start(number)) * dim_;
   }
   float* out = scratch;
   for (; count > 0; ++number) {
-    const int64_t piece = std::min(count, starts_[number + 1] - begin);
-    if (piece > 0) Decode(blocks_[number], begin - starts_[number], piece, dim_, out);
+    const int64_t piece = std::min(count, parts_.start(number + 1) - begin);
+    if (piece > 0) Decode(blocks_[number], begin - parts_.start(number), piece, dim_, out);
     out += piece * dim_;
     begin += piece;
     count -= piece;

@@ -10,6 +10,7 @@
 
 #include "resmem/knn_index.h"
 #include "resmem/status.h"
+#include "support/part_finder.h"
 
 namespace resmem {
 
@@ -21,7 +22,7 @@ class KeyStore {
                                std::vector<int64_t> hidden);
 
   int64_t dim() const { return dim_; }
-  int64_t rows() const { return starts_.back(); }
+  int64_t rows() const { return parts_.end(); }
   int64_t visible_rows() const { return rows() - static_cast<int64_t>(hidden_.size()); }
   bool hidden(int64_t row) const;
   const std::vector<KeyBlock>& blocks() const { return blocks_; }  // rows in order
@@ -41,11 +42,10 @@ class KeyStore {
 
  private:
   KeyStore() = default;
-  size_t BlockOf(int64_t row) const;
 
   int64_t dim_ = 0;
   std::vector<KeyBlock> blocks_;
-  std::vector<int64_t> starts_;  // first row of each block, then the number of rows
+  PartFinder parts_;             // the blocks
   std::vector<int64_t> hidden_;  // ascending
 };
 
