@@ -32,6 +32,7 @@ class PartFinder {
   int64_t start(size_t part) const { return starts_[part]; }
   // For 0 <= row < end().
   size_t PartOf(int64_t row) const {
+    if (starts_.size() <= 2) return 0;
     const auto slot = static_cast<size_t>(row >> shift_);
     const size_t first = first_[slot], last = first_[slot + 1];
     return first == last ? first : Search(first, last + 1, row);
