@@ -1,12 +1,15 @@
 #include "ivf/inverted_file.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "ivf/coded_vectors.h"
+#include "ivf/k_means.h"
 #include "kernels/half_bytes.h"
 #include "kernels/pair_words.h"
 #include "kernels/prefetch.h"
+#include "kernels/squared_distance.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -94,6 +97,16 @@ Result<InvertedFile> InvertedFile::Open(ContainerReader file, int64_t dim, int64
                                        rows, " in ", blocks));
   }
   const auto values = [&](size_t section) { return inverted.file_.Values<float>(section).data(); };
+  // Farther ones have no place in a comparison of floats, and no query would ever meet them.  The
+  // mean of keys that are not too far is not either, but it was rounded.
+  constexpr double kFarthest = 2 * kLargestListedDistance;
+  for (int64_t list = 0; list < lists; ++list) {
+    const double squared = SquaredDistance(values(InvertedLayout::kCentroids) + list * dim,
+                                           values(InvertedLayout::kCenter), dim);
+    if (squared <= kFarthest * kFarthest) continue;
+    return inverted.file_.Corrupt(Text("the centroid of list ", list, " lies ", std::sqrt(squared),
+                                       " from the center, expected at most ", kFarthest));
+  }
   inverted.centroids_ = std::make_unique<Centroids>(values(InvertedLayout::kCentroids), lists, dim,
                                                     values(InvertedLayout::kCenter));
   return inverted;

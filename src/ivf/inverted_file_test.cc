@@ -130,6 +130,7 @@ TEST(InvertedFile, RowsOrDimensionsOfAnotherMemoryAreRefused) {
 struct Lie {
   int64_t lists = 2, blocks = 2;
   std::string codes_name = "codes";
+  std::vector<float> center = {0}, centroids = {0, 0};
   std::vector<uint32_t> list_rows = {3, 2};
   std::vector<uint32_t> rows = std::vector<uint32_t>(32, UINT32_MAX);
 
@@ -146,9 +147,8 @@ struct Lie {
     using Layout = InvertedLayout;
     const std::vector<float> floats(static_cast<size_t>(blocks * kBlockRows));
     const std::vector<uint8_t> codes(floats.size() * kCodePadding, uint8_t{128});
-    RESMEM_RETURN_IF_ERROR(writer.AppendValues<float>(Layout::kCenter, std::vector<float>(1)));
-    RESMEM_RETURN_IF_ERROR(writer.AppendValues<float>(
-        Layout::kCentroids, std::vector<float>(static_cast<size_t>(lists))));
+    RESMEM_RETURN_IF_ERROR(writer.AppendValues<float>(Layout::kCenter, center));
+    RESMEM_RETURN_IF_ERROR(writer.AppendValues<float>(Layout::kCentroids, centroids));
     RESMEM_RETURN_IF_ERROR(writer.AppendValues<uint32_t>(Layout::kListRows, list_rows));
     RESMEM_RETURN_IF_ERROR(writer.AppendValues<uint32_t>(Layout::kRows, rows));
     RESMEM_RETURN_IF_ERROR(writer.AppendValues<float>(Layout::kScales, floats));
@@ -167,6 +167,22 @@ TEST(InvertedFile, ListsThatDoNotFitTheirBlocksAreRefused) {
     Lie lie;
     lie.list_rows = list_rows;
     EXPECT_EQ(lie.Open(path.get()).status().code(), ErrorCode::kCorrupt);
+  }
+}
+
+// A search would look for such a list for ever.
+TEST(InvertedFile, CentroidsThatNoQueryMeetsAreRefused) {
+  const TemporaryPath path;
+  Lie lie;
+  lie.centroids = {1e15f, -1e15f};
+  EXPECT_TRUE(lie.Open(path.get()).ok());
+  for (const float far : {1e25f, -3e38f}) {
+    lie.centroids = {0, far};
+    EXPECT_EQ(lie.Open(path.get()).status().code(), ErrorCode::kCorrupt) << far;
+    lie.centroids = {0, 0};
+    lie.center = {far};
+    EXPECT_EQ(lie.Open(path.get()).status().code(), ErrorCode::kCorrupt) << far;
+    lie.center = {0};
   }
 }
 
