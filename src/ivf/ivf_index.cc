@@ -80,11 +80,9 @@ class IvfIndex : public KnnIndex {
   int64_t MostTogether(int64_t k) const {
     int64_t most = kMostTogether;
     for (const IndexedPart& part : parts_) {
-      const SearchEffort effort = ChoiceFor(part, k).effort;
-      const int64_t lists = std::min(2 * effort.lists, part.search->file().lists());
-      most = std::min(most, kMostCandidates / (2 * effort.depth + 3 * lists + 64));
+      most = std::min(most, kMostCandidates / part.search->Candidates(ChoiceFor(part, k).effort));
     }
-    return most;
+    return std::max<int64_t>(1, most);
   }
 
   Status SearchRest(MatrixView queries, const SearchOptions& options, Neighbors* out) const {

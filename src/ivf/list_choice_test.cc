@@ -103,5 +103,19 @@ TEST_F(ListChoiceOf, WithoutAReachEveryQueryReadsAsManyLists) {
   EXPECT_EQ(lists, std::vector<int64_t>(lists.size(), 30));
 }
 
+// What batches are cut by: a query may go through all lists where rows are hidden.
+TEST_F(ListChoiceOf, WhereRowsAreHiddenCandidatesCountEveryListThatMayBeRead) {
+  const SearchEffort effort = {kWanted, 1, 5, 20};
+  const int64_t before = search_->Candidates(effort), lists = search_->file().lists();
+  for (int64_t row = 0; row < keys_.rows; row += 3) {
+    keys_.hidden.push_back(row);
+    keys_.hidden.push_back(row + 1);
+  }
+  const std::unique_ptr<ListSearch> thinned = std::move(keys_.OpenPart().value()[0].search);
+  EXPECT_EQ(thinned->Candidates(effort) - before, 3 * (lists - 10));
+  const auto read = ListsRead(*thinned, queries_, effort);
+  EXPECT_EQ(*std::ranges::max_element(read), lists);
+}
+
 }  // namespace
 }  // namespace resmem

@@ -45,6 +45,19 @@ int64_t ListSearch::living_rows(int64_t list) const {
 
 namespace {
 
+// Times as many rows are measured at most where others were deleted.
+constexpr int64_t kMostTimes = 16;
+
+}  // namespace
+
+int64_t ListSearch::Candidates(const SearchEffort& effort) const {
+  const bool wider = any_hidden() && file_.code_bits() != 8;
+  const int64_t lists = any_hidden() ? file_.lists() : std::min(2 * effort.lists, file_.lists());
+  return 2 * effort.depth * (wider ? kMostTimes : 1) + 3 * lists + 64;
+}
+
+namespace {
+
 // So that each list is read once for all its queries.
 std::vector<Visit> OrderedByList(std::span<const Visit> visits, int64_t lists, bool backward) {
   std::vector<size_t> next(static_cast<size_t>(lists) + 1);
@@ -63,7 +76,6 @@ std::vector<Visit> OrderedByList(std::span<const Visit> visits, int64_t lists, b
 // them are nearest, and more are measured.
 std::vector<CandidatePool> MakePools(const ListSearch& search, std::span<const Visit> first,
                                      size_t queries, const SearchEffort& effort) {
-  constexpr int64_t kMostTimes = 16;
   const int64_t depth = std::max(effort.depth, effort.k);
   std::vector<CandidatePool> pools(queries, CandidatePool(depth));
   if (search.file().code_bits() == 8 || !search.any_hidden()) return pools;

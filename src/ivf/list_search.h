@@ -41,6 +41,10 @@ class ListSearch {
                 int threads, std::span<std::vector<MeasuredRow>> measured,
                 SearchWork* work = nullptr) const;
 
+  // Candidates, rows and lists, that Search() holds for a question; where rows are hidden, the
+  // most.
+  int64_t Candidates(const SearchEffort& effort) const;
+
   bool any_hidden() const { return !hidden_.empty(); }
   bool hidden(int64_t row) const { return !hidden_.empty() && hidden_[row]; }
   // Rows of a list that can be found; counted when first needed.
