@@ -111,8 +111,9 @@ float FloatOf(uint16_t half) {
   return value;
 }
 
+// At places from `first` on, the last of 128 beyond first + 889.
 template <class Value, class Place>
-void ExpectEntriesAdded(int64_t n) {
+void ExpectEntriesAdded(int64_t n, uint64_t first = 0) {
   for (const int64_t count : {0, 1, 3, 15, 16, 17, 32, 40, 100, 128}) {
     for (const int64_t rows : {1, 2, 5}) {
       Random random(static_cast<uint64_t>(count));
@@ -134,7 +135,7 @@ void ExpectEntriesAdded(int64_t n) {
           } else {
             value = static_cast<float>(random.Normal());
           }
-          const auto place = static_cast<Place>(j * 7 + random.Below(7));  // the last beyond n
+          const auto place = static_cast<Place>(first + j * 7 + random.Below(7));
           places.arrays[row][j] = place;
           if (place >= n) continue;
           if (expected[place] == 0) expected_touched.push_back(place);
@@ -166,6 +167,16 @@ TEST(RowSums, EntriesAreAddedAtTheirPlacesAndNoneBeyondTheEnd) {
     ExpectEntriesAdded<uint16_t, uint16_t>(n);
     ExpectEntriesAdded<uint16_t, uint32_t>(n);
   }
+}
+
+TEST(RowSums, PlacesOf16BitsReachTo65535) {
+  constexpr int64_t kAll = 65536;
+  for (const uint64_t first : {uint64_t{32768 - 400}, uint64_t{kAll - 896}}) {
+    ExpectEntriesAdded<float, uint16_t>(kAll, first);
+    ExpectEntriesAdded<uint16_t, uint16_t>(kAll, first);
+  }
+  ExpectEntriesAdded<float, uint32_t>(kAll + 600, kAll - 200);
+  ExpectEntriesAdded<uint16_t, uint32_t>(kAll + 600, kAll - 200);
 }
 
 }  // namespace

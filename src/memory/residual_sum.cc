@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kFloatsOfALine = 16;
 // Rows whose places are held at once.
-constexpr size_t kPiece = 64;
+constexpr size_t kPiece = Segment::kMostTogether;
 // Long sparse rows that are added before more are fetched.
 constexpr size_t kStep = 8;
 // Entries that are on their way, or wait in the second cache: mostly all of a query's.

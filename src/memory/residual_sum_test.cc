@@ -84,6 +84,48 @@ TEST(ResidualSum, GivesTheBitsOfOneRowAddedAfterTheOther) {
   }
 }
 
+// So many entries a row that vectors are full and rows are fetched a few at a time, at places of 16
+// bits and of more; beside the plain sum of what Residual() says.
+TEST(ResidualSum, AddsLongSparseRowsAsAPlainLoopDoes) {
+  constexpr int64_t kRows = 12;
+  const TemporaryFolder folder;
+  for (const int64_t outputs : {65536, 65537}) {
+    const RowData data = MakeRows(kRows, kKeyDim, outputs);
+    for (const auto& [top, half] : {std::pair{40, false}, {40, true}, {300, false}, {300, true}}) {
+      MemoryDescription description;
+      description.dim = kKeyDim;
+      description.outputs = outputs;
+      description.form = ResidualForm::kSparse;
+      description.top = top;
+      description.half_residuals = half;
+      const std::string name =
+          NameOf(description) + std::to_string(top) + "_of_" + std::to_string(outputs);
+      SCOPED_TRACE(name);
+      const std::string path = folder / name;
+      Write(path, description, data.view(description));
+      const ResidualMemory memory = Open(path);
+      std::vector<int64_t> rows;
+      std::vector<float> weights, residual(static_cast<size_t>(outputs)), expected(residual.size());
+      for (int64_t i = 0; i < 70; ++i) {  // so many that not all are fetched at once
+        rows.push_back(i * 5 % kRows);
+        weights.push_back(0.01f * static_cast<float>(i + 1));
+        memory.Residual(rows.back(), description.parameters.temperature, residual);
+        EXPECT_EQ(std::ranges::count_if(residual, [](float r) { return r != 0; }), top);
+        for (size_t c = 0; c < residual.size(); ++c) expected[c] += weights.back() * residual[c];
+      }
+      AtEverySimdLevel([&] {
+        for (const bool scatter : {false, true}) {
+          const ScopedScatter use(scatter);
+          std::vector<float> scores(residual.size());
+          ResidualSum(memory).AddTo(rows, weights, description.parameters.temperature, 1.0f,
+                                    scores);
+          EXPECT_EQ(scores, expected);
+        }
+      });
+    }
+  }
+}
+
 // Residuals of logits are kept by whoever computes them first.
 TEST(ResidualSum, GivesTheSameBitsOnThreadsThatKeepResidualsForEachOther) {
   const TemporaryFolder folder;

@@ -41,8 +41,9 @@ class Segment {
   void Residual(int64_t row, float temperature, float* out) const;
   void AddResidual(int64_t row, float temperature, float weight, float* scratch,
                    float* accumulator) const;
-  // Sparse only: AddResidual() of rows of segments of one memory, by AddEntries() of
-  // kernels/row_sums.h.
+  // Sparse only: AddResidual() of up to kMostTogether rows of segments of one memory, by
+  // AddEntries() of kernels/row_sums.h.
+  static constexpr size_t kMostTogether = 64;
   using Place = std::pair<const Segment*, int64_t>;  // a segment and a row in it
   static int64_t AddEntriesOf(std::span<const Place> rows, const float* weights, float* sum,
                               uint32_t* touched);

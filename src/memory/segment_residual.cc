@@ -9,6 +9,7 @@
 #include "kernels/vector_math.h"
 #include "memory/segment.h"
 #include "residual/residual.h"
+#include "support/check.h"
 
 namespace resmem {
 namespace {
@@ -68,28 +69,22 @@ void Segment::AddResidual(int64_t row, float temperature, float weight, float* s
 
 int64_t Segment::AddEntriesOf(std::span<const Place> rows, const float* weights, float* sum,
                               uint32_t* touched) {
+  RESMEM_DCHECK(rows.size() <= kMostTogether);
   if (rows.empty()) return 0;
   const Segment& any = *rows[0].first;
   // A class that is not one occurs in no verified file; without verification there is still no
   // write outside.
   const auto add = [&]<class Value, class Class>(const Value* Segment::*values,
                                                  const Class* Segment::*classes) {
-    constexpr size_t kPiece = 64;
-    std::array<const Value*, kPiece> values_of;
-    std::array<const Class*, kPiece> classes_of;
-    int64_t found = 0;
-    for (size_t begin = 0; begin < rows.size(); begin += kPiece) {
-      const size_t size = std::min(kPiece, rows.size() - begin);
-      for (size_t i = 0; i < size; ++i) {
-        const auto [segment, row] = rows[begin + i];
-        values_of[i] = segment->*values + row * any.top_;
-        classes_of[i] = segment->*classes + row * any.top_;
-      }
-      found += AddEntries(weights + begin, values_of.data(), classes_of.data(),
-                          static_cast<int64_t>(size), any.top_, any.outputs_, sum,
-                          touched == nullptr ? nullptr : touched + found);
+    std::array<const Value*, kMostTogether> values_of;
+    std::array<const Class*, kMostTogether> classes_of;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const auto [segment, row] = rows[i];
+      values_of[i] = segment->*values + row * any.top_;
+      classes_of[i] = segment->*classes + row * any.top_;
     }
-    return found;
+    return AddEntries(weights, values_of.data(), classes_of.data(), std::ssize(rows), any.top_,
+                      any.outputs_, sum, touched);
   };
   if (any.residuals_ != nullptr) {
     return any.narrow_classes_ != nullptr ? add(&Segment::residuals_, &Segment::narrow_classes_)
