@@ -17,10 +17,20 @@
 namespace resmem {
 
 void InterleaveRow(const int8_t* codes, int64_t dim, int64_t place, uint8_t* block) {
-  for (int64_t i = 0; i < InterleavedWidth(dim); ++i) {
-    const int code = i < dim ? codes[i] : 0;
-    block[(i / 4 * kInterleavedRows + place) * 4 + i % 4] = static_cast<uint8_t>(code + 128);
+  const auto put = [&](int64_t i, uint32_t four) {
+    four ^= 0x80808080u;  // 128 more, in each byte
+    std::memcpy(block + (i / 4 * kInterleavedRows + place) * 4, &four, sizeof(four));
+  };
+  int64_t i = 0;
+  for (; i + 4 <= dim; i += 4) {
+    uint32_t four;
+    std::memcpy(&four, codes + i, sizeof(four));
+    put(i, four);
   }
+  if (i == dim) return;
+  uint32_t last = 0;
+  std::memcpy(&last, codes + i, static_cast<size_t>(dim - i));
+  put(i, last);
 }
 
 // The instruction multiplies unsigned by signed bytes.  With q = 256 high + low, both signed, and

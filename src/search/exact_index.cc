@@ -16,6 +16,7 @@
 #include "search/code_scan.h"
 #include "search/error_bound.h"
 #include "search/interleaved_scan.h"
+#include "search/kept_bytes.h"
 #include "search/key_codes.h"
 #include "search/key_geometry.h"
 #include "search/key_store.h"
@@ -39,8 +40,9 @@ constexpr int64_t kQueriesBeforeCodes = 8;
 // Likewise for batches; each takes about as long as one in which the keys are rounded.
 constexpr int64_t kQueriesBeforeRounding = 128;
 
-// At most one of the two is there.
+// At most one of the two kinds is there.
 struct CodesOfKeys {
+  std::optional<KeptBytes> room;
   std::optional<InterleavedKeys> interleaved;
   std::optional<KeyCodes> rows;
 };
@@ -69,13 +71,15 @@ class IndexedKeys {
       try {
         const KeyGeometry& geometry = **geometry_;
         if (!KeyCodes::Apply(store_, geometry)) return;
+        codes_.room = KeptBytes::Take(KeyCodes::Bytes(store_));
+        if (!codes_.room) return;
         if (InterleavedKeys::Apply(store_)) {
           codes_.interleaved.emplace(store_, geometry);
         } else {
           codes_.rows.emplace(KeyCodes::Make(store_, geometry));
         }
       } catch (const std::bad_alloc&) {
-        // No room for codes: the keys themselves are read.
+        codes_.room.reset();  // the keys themselves are read
       }
     });
     return codes_;
@@ -88,9 +92,12 @@ class IndexedKeys {
     }
     std::call_once(rounded_once_, [this] {
       try {
-        if (RoundedKeys::Apply(store_)) rounded_.emplace(store_, **geometry_);
+        if (!RoundedKeys::Apply(store_)) return;
+        rounded_room_ = KeptBytes::Take(RoundedKeys::Bytes(store_));
+        if (!rounded_room_) return;
+        rounded_.emplace(store_, **geometry_);
       } catch (const std::bad_alloc&) {
-        // No room: they are rounded for each batch.
+        rounded_room_.reset();  // they are rounded for each batch
       }
     });
     return rounded_ ? &*rounded_ : nullptr;
@@ -101,6 +108,7 @@ class IndexedKeys {
   mutable std::once_flag geometry_once_, codes_once_, rounded_once_;
   mutable std::optional<Result<KeyGeometry>> geometry_;
   mutable CodesOfKeys codes_;
+  mutable std::optional<KeptBytes> rounded_room_;
   mutable std::optional<RoundedKeys> rounded_;
   mutable std::atomic<int64_t> asked_{0}, batched_{0};
 };

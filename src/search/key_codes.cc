@@ -15,7 +15,6 @@ namespace {
 
 constexpr int64_t kFewestValues = int64_t{1} << 13;  // fewer stay in the first cache as floats
 constexpr int64_t kFewestDim = 32;                   // else a row's 12 bytes of its own weigh
-constexpr int64_t kMostBytes = int64_t{1} << 30;     // of codes that are made
 
 bool IsInt8(const KeyBlock& block) {
   return block.type == KeyType::kInt8;
@@ -27,14 +26,18 @@ bool KeyCodes::Apply(const KeyStore& keys, const KeyGeometry& geometry) {
   if (keys.dim() < kFewestDim || LargestQueryCode(keys.dim()) == 0) return false;
   if (keys.rows() < kFewestValues / keys.dim()) return false;
   const auto& blocks = keys.blocks();
-  if (std::any_of(blocks.begin(), blocks.end(), IsInt8)) {
-    if (!std::all_of(blocks.begin(), blocks.end(), IsInt8)) return false;
-  } else if (keys.rows() > kMostBytes / keys.dim()) {
+  if (std::any_of(blocks.begin(), blocks.end(), IsInt8) &&
+      !std::all_of(blocks.begin(), blocks.end(), IsInt8)) {
     return false;
   }
   const std::vector<float> zero(static_cast<size_t>(keys.dim()));
   const double center = SquaredDistance(geometry.center.data(), zero.data(), keys.dim());
   return std::max(geometry.largest_norm, std::sqrt(center)) <= CodeBound::kLargestNorm;
+}
+
+int64_t KeyCodes::Bytes(const KeyStore& keys) {
+  constexpr int64_t kOfARow = sizeof(RowCode);
+  return keys.rows() * (IsInt8(keys.blocks().front()) ? kOfARow : keys.dim() + kOfARow);
 }
 
 KeyCodes KeyCodes::Make(const KeyStore& keys, const KeyGeometry& geometry) {
@@ -71,12 +74,16 @@ void RowEncoder::Shift(const float* key) {
 RowCode RowEncoder::Encode(const float* key, int8_t* codes) {
   Shift(key);
   const float scale = QuantizeInt8(shifted_.data(), static_cast<int64_t>(shifted_.size()), codes);
-  return Describe(key, codes, scale);
+  return DescribeShifted(codes, scale);
 }
 
 RowCode RowEncoder::Describe(const float* key, const int8_t* codes, float scale) {
-  const int64_t dim = static_cast<int64_t>(shifted_.size());
   Shift(key);
+  return DescribeShifted(codes, scale);
+}
+
+RowCode RowEncoder::DescribeShifted(const int8_t* codes, float scale) {
+  const int64_t dim = static_cast<int64_t>(shifted_.size());
   Int8ToFloat(codes, dim, scale, decoded_.data());
   const double squared = SquaredDistance(decoded_.data(), zero_.data(), dim);
   const double error = std::sqrt(SquaredDistance(shifted_.data(), decoded_.data(), dim));

@@ -31,6 +31,7 @@ class RowEncoder {
 
  private:
   void Shift(const float* key);
+  RowCode DescribeShifted(const int8_t* codes, float scale);
 
   const std::vector<float>& origin_;
   std::vector<float> shifted_, decoded_;
@@ -41,6 +42,9 @@ class KeyCodes {
  public:
   // Whether codes are worth making, and the bound on their error holds.
   static bool Apply(const KeyStore& keys, const KeyGeometry& geometry);
+
+  // What they take; requires Apply().
+  static int64_t Bytes(const KeyStore& keys);
 
   // Requires Apply().  Reads every key once.
   static KeyCodes Make(const KeyStore& keys, const KeyGeometry& geometry);

@@ -11,7 +11,6 @@
 namespace resmem {
 namespace {
 
-constexpr int64_t kMostRoundedBytes = int64_t{1} << 30;
 constexpr float kNowhere = std::numeric_limits<float>::infinity();
 
 int64_t BlocksOf(int64_t rows) {
@@ -93,8 +92,12 @@ RoundedRows RoundedSample(const KeyStore& keys, const KeyGeometry& geometry) {
 
 bool RoundedKeys::Apply(const KeyStore& keys) {
   const auto is_float = [](const KeyBlock& block) { return block.type == KeyType::kFloat32; };
-  return std::all_of(keys.blocks().begin(), keys.blocks().end(), is_float) &&
-         BlocksOf(keys.rows()) <= kMostRoundedBytes / (2 * RoundedSize(keys.dim()));
+  return std::all_of(keys.blocks().begin(), keys.blocks().end(), is_float);
+}
+
+int64_t RoundedKeys::Bytes(const KeyStore& keys) {
+  constexpr int64_t kOfAValue = sizeof(uint16_t), kOfAKey = 13;
+  return BlocksOf(keys.rows()) * (kOfAValue * RoundedSize(keys.dim()) + kOfAKey * kRoundedKeys);
 }
 
 RoundedKeys::RoundedKeys(const KeyStore& keys, const KeyGeometry& geometry)

@@ -62,9 +62,12 @@ RoundedRows RoundedSample(const KeyStore& keys, const KeyGeometry& geometry);
 // value and 13 a key.
 class RoundedKeys {
  public:
-  // Whether they are worth their memory: float32 keys, rounded in at most 1 GiB.  Narrower keys
-  // would take twice what they take now, or more.
+  // Whether they are worth their memory: float32 keys.  Narrower ones would take twice what they
+  // take now, or more.
   static bool Apply(const KeyStore& keys);
+
+  // What they take.
+  static int64_t Bytes(const KeyStore& keys);
 
   // Requires Apply().  Reads every key once.
   RoundedKeys(const KeyStore& keys, const KeyGeometry& geometry);
