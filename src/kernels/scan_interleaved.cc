@@ -260,6 +260,8 @@ RESMEM_VNNI int64_t ScanBlocks(const InterleavedQuery* queries, const Interleave
     }
 #pragma GCC unroll 12
     for (int s = 0; s < kSums; ++s) {
+      // One query finds so few that it is quicker to guess wrong than to store what nobody wants.
+      if (kQueries == 1 && below[s] == 0) continue;
       roughly.Add(upper.sums[s], below[s], s / kColumns, block * kVectors + s % kColumns);
     }
     if (roughly.size() + kSums >= RoughlyFound::kRoom) {

@@ -3,11 +3,19 @@
 #include <algorithm>
 #include <limits>
 
-#include "search/key_sample.h"
+#include "search/row_sample.h"
 #include "support/check.h"
 #include "support/parallel.h"
 
 namespace resmem {
+namespace {
+
+// A larger sample guesses better, but is looked at by both halves of a query.
+RowSample SampleOf(const KeyStore& keys) {
+  return RowSample(keys.rows(), /*share=*/32, kInterleavedRows);
+}
+
+}  // namespace
 
 InterleavedBlocks::InterleavedBlocks(int64_t dim, int64_t rows)
     : dim_(dim),
@@ -48,7 +56,7 @@ bool InterleavedKeys::Apply(const KeyStore& keys) {
 InterleavedKeys::InterleavedKeys(const KeyStore& keys, const KeyGeometry& geometry)
     : origin_(geometry.center),
       blocks_(keys.dim(), keys.rows()),
-      sample_(keys.dim(), KeySample(keys.rows(), kInterleavedRows).count()) {
+      sample_(keys.dim(), SampleOf(keys).count()) {
   RESMEM_DCHECK(Apply(keys));
   const int64_t dim = keys.dim();
   const int64_t piece = std::max<int64_t>(1, keys.RowsPerPiece() / kInterleavedRows);
@@ -66,7 +74,7 @@ InterleavedKeys::InterleavedKeys(const KeyStore& keys, const KeyGeometry& geomet
     }
     for (int64_t b = begin; b < end; ++b) blocks_.FinishBlock(b);
   });
-  const KeySample sample(keys.rows(), kInterleavedRows);
+  const RowSample sample = SampleOf(keys);
   std::vector<float> scratch(static_cast<size_t>(dim));
   std::vector<int8_t> codes(static_cast<size_t>(dim));
   RowEncoder encoder(origin_);

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "search/error_bound.h"
-#include "search/key_sample.h"
 #include "search/repeat_missed.h"
+#include "search/row_sample.h"
 #include "support/parallel.h"
 
 namespace resmem {
@@ -137,7 +137,7 @@ std::vector<float> GuessBounds(const CodedQuestions& questions, const Interleave
   int64_t blocks = sample.count(), place = 0;
   for (; blocks > 0; blocks /= 2) {
     const double share = static_cast<double>(blocks * kInterleavedRows) / static_cast<double>(rows);
-    place = KeySample::PlaceOfBound(k, share);
+    place = RowSample::PlaceOfBound(k, share);
     if (place <= kInterleavedBuckets / 2) break;
   }
   if (blocks * kInterleavedRows < kInterleavedBuckets) return guesses;

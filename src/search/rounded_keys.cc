@@ -4,13 +4,14 @@
 #include <cmath>
 #include <limits>
 
-#include "search/key_sample.h"
+#include "search/row_sample.h"
 #include "support/check.h"
 #include "support/parallel.h"
 
 namespace resmem {
 namespace {
 
+constexpr int64_t kRowsOfASample = 16;
 constexpr float kNowhere = std::numeric_limits<float>::infinity();
 
 int64_t BlocksOf(int64_t rows) {
@@ -74,7 +75,7 @@ RoundedView RoundedRows::View(int64_t first_block, int64_t blocks) const {
 
 RoundedRows RoundedSample(const KeyStore& keys, const KeyGeometry& geometry) {
   const int64_t dim = keys.dim();
-  const KeySample places(keys.rows(), kRoundedKeys);
+  const RowSample places(keys.rows(), kRowsOfASample, kRoundedKeys);
   RoundedRows sample(dim, places.count());
   std::vector<float> rows(static_cast<size_t>(kRoundedKeys * dim));
   float half_norms[kRoundedKeys];

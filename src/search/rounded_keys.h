@@ -55,7 +55,7 @@ class RoundedRows {
   std::vector<float> block_errors_, block_rooms_;
 };
 
-// The rows of a KeySample; empty where there are too few.
+// The rows of a RowSample; empty where there are too few.
 RoundedRows RoundedSample(const KeyStore& keys, const KeyGeometry& geometry);
 
 // All keys rounded, so that not every batch has to do it.  Immutable once made; about 2.1 bytes a

@@ -8,8 +8,8 @@
 #include "kernels/scan_rounded.h"
 #include "kernels/squared_distance.h"
 #include "search/error_bound.h"
-#include "search/key_sample.h"
 #include "search/repeat_missed.h"
+#include "search/row_sample.h"
 
 namespace resmem {
 namespace {
@@ -129,7 +129,7 @@ class RoundedScan {
   void GuessBounds(int64_t k, const RoundedRows& sample) {
     int64_t rows = sample.rows(), rank = 0;
     for (; rows > 0; rows = rows / 2 / kRoundedKeys * kRoundedKeys) {
-      rank = KeySample::PlaceOfBound(
+      rank = RowSample::PlaceOfBound(
           k, static_cast<double>(rows) / static_cast<double>(keys_.visible_rows()));
       if (rank <= kRoundedBuckets / 2) break;
     }

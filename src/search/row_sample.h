@@ -1,6 +1,6 @@
 // A sample of the rows, from which a first bound on the distance of the k-th nearest is guessed.
-#ifndef RESMEM_SEARCH_KEY_SAMPLE_H_
-#define RESMEM_SEARCH_KEY_SAMPLE_H_
+#ifndef RESMEM_SEARCH_ROW_SAMPLE_H_
+#define RESMEM_SEARCH_ROW_SAMPLE_H_
 
 #include <algorithm>
 #include <cmath>
@@ -9,13 +9,13 @@
 
 namespace resmem {
 
-// A sixteenth of the rows or fewer, from everywhere: rows are often stored class by class.  The
-// first ones of the sample are again from everywhere.
-class KeySample {
+// One of `share` rows or fewer, from everywhere: rows are often stored class by class.  The first
+// ones of the sample are again from everywhere.
+class RowSample {
  public:
   // The number of rows that are taken is a multiple of `multiple`, or 0 where there are few.
-  KeySample(int64_t rows, int64_t multiple)
-      : count_(std::min(rows / kShare, kMost) / multiple * multiple) {
+  RowSample(int64_t rows, int64_t share, int64_t multiple)
+      : count_(std::min(rows / share, kMost) / multiple * multiple) {
     if (count_ < kFewest) count_ = 0;
     if (count_ == 0) return;
     step_ = rows / count_;
@@ -36,10 +36,10 @@ class KeySample {
   }
 
  private:
-  static constexpr int64_t kShare = 16, kFewest = 256, kMost = 32768;
+  static constexpr int64_t kFewest = 256, kMost = 32768;
   int64_t count_, step_ = 0, stride_ = 0;
 };
 
 }  // namespace resmem
 
-#endif  // RESMEM_SEARCH_KEY_SAMPLE_H_
+#endif  // RESMEM_SEARCH_ROW_SAMPLE_H_
