@@ -66,9 +66,9 @@ int Run(const Flags& flags) {
   std::string names;
   for (const std::string& name : SimdNamesAvailable()) names += (names.empty() ? "" : ", ") + name;
   std::ostringstream page;
-  page << "# Exact search against the plain scan\n\nMade by `bench_check_exact --seconds "
-       << flags.seconds << " --markdown docs/measurements/exact_mismatches.md`. " << MachineLine()
-       << ".\n\nEvery query is asked at each instruction set of the machine (" << names
+  page << "# Exact search against the plain scan\n\nMade by `" << CommandLine() << "`. "
+       << MachineLine() << ".\n\nEvery query is asked at each instruction set of the machine ("
+       << names
        << "), in a batch of 200\non 1 thread and alone on 2; an answer is a mismatch where one row "
           "or one bit of a distance differs from\n"
        << "`src/search/reference_search.cc`. Dimensions 8 to 256, 700 to 4,500 keys, k = 1, 10, "

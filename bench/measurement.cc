@@ -5,6 +5,7 @@
 #include <ctime>
 #include <fstream>
 #include <iostream>
+#include <regex>
 #include <thread>
 
 #include "resmem/knn_index.h"
@@ -46,6 +47,18 @@ std::string LoadAverage() {
 }
 
 }  // namespace
+
+std::string CommandLine() {
+  const std::regex folders("[^,]*/(?=[^,/])"), plain("[A-Za-z0-9_.,:=/+-]+");
+  std::string command;
+  std::ifstream arguments("/proc/self/cmdline");
+  for (std::string argument; std::getline(arguments, argument, '\0');) {
+    argument = std::regex_replace(argument, folders, "");
+    if (!std::regex_match(argument, plain)) argument = "'" + argument + "'";
+    command += (command.empty() ? "" : " ") + argument;
+  }
+  return command;
+}
 
 std::string MachineLine() {
   char date[32];

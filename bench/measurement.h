@@ -1,10 +1,14 @@
-// What every measurement must tell beside its numbers: machine, date and commit.
+// What every measurement must tell beside its numbers: command, machine, date and commit.
 #ifndef RESMEM_BENCH_MEASUREMENT_H_
 #define RESMEM_BENCH_MEASUREMENT_H_
 
 #include <string>
 
 namespace resmem::bench {
+
+// "bench_search --small --arrays 'my keys' keys.npy queries.npy": how this program was called,
+// files without their folders.
+std::string CommandLine();
 
 // "Intel Xeon ..., 2 cores, avx512; 2026-11-16; commit 1a2b3c4; load average 2.0".
 std::string MachineLine();

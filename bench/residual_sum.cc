@@ -132,29 +132,31 @@ struct SearchTimes {
   double alone = 0, together = 0;  // seconds a query
 };
 
+constexpr SearchOptions kOptions{.k = kNeighbors, .threads = 1, .exclude = {}};
+
+// Each query alone, and as many batches of kQueries as there are.
+Result<SearchTimes> TimeSearch(const KnnIndex& index, MatrixView queries) {
+  Neighbors neighbors;
+  Status status;  // the first that is not ok
+  const auto ask = [&](int64_t i, int64_t count) {
+    const MatrixView some = queries.Slice(i * count % queries.rows, count);
+    if (status.ok()) status = index.Search(some, kOptions, &neighbors);
+  };
+  // Codes and rounded keys are made once queries have shown that they pay.
+  for (int64_t q = 0; q < 20; ++q) ask(q, 1);
+  ask(0, kQueries);
+  const double alone = Repeat([&](int64_t i) { ask(i, 1); }).median;
+  const double together = Repeat([&](int64_t i) { ask(i, kQueries); }).median;
+  RESMEM_RETURN_IF_ERROR(status);
+  return SearchTimes{alone, together / kQueries};
+}
+
 Result<SearchTimes> MeasureSearch(const SearchCase& c, const std::string& path) {
   OpenOptions open;
   open.exact = c.recall == 0;
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(path, open));
   const SearchData data = ClusteredData(0, c.dim, kQueries);
-  SearchOptions options;
-  options.k = kNeighbors;
-  options.threads = 1;
-  Neighbors neighbors;
-  Status status;
-  // Codes and rounded keys are made once queries have shown that they pay.
-  for (int64_t q = 0; q < 20 && status.ok(); ++q) {
-    status = memory.index().Search(data.query_view().Slice(q, 1), options, &neighbors);
-  }
-  if (status.ok()) status = memory.index().Search(data.query_view(), options, &neighbors);
-  RESMEM_RETURN_IF_ERROR(status);
-  const Spread alone = Repeat([&](int64_t i) {
-    status = memory.index().Search(data.query_view().Slice(i % kQueries, 1), options, &neighbors);
-  });
-  const Spread batch = Repeat(
-      [&](int64_t) { status = memory.index().Search(data.query_view(), options, &neighbors); });
-  RESMEM_RETURN_IF_ERROR(status);
-  return SearchTimes{alone.median, batch.median / kQueries};
+  return TimeSearch(memory.index(), data.query_view());
 }
 
 // Seconds a query, where neighbors(round, q, &weighted) gives those of one of so many rounds.
@@ -289,37 +291,20 @@ Status MeasureReal(const RealCase& c, std::ostream& out) {
         q * step, std::span(keys).subspan(static_cast<size_t>(q * dim), static_cast<size_t>(dim)));
   }
   const MatrixView queries(keys.data(), rounds * kQueries, dim);
-  SearchOptions options;
-  options.k = kNeighbors;
-  options.threads = 1;
-  std::vector<Neighbors> neighbors(static_cast<size_t>(rounds));
-  Status status;
-  const auto ask = [&](int64_t round) {
-    const Status answer =
-        memory.index().Search(queries.Slice(round % rounds * kQueries, kQueries), options,
-                              &neighbors[static_cast<size_t>(round % rounds)]);
-    if (!answer.ok()) status = answer;
-  };
-  for (int64_t round = 0; round < rounds && status.ok(); ++round) ask(round);
-  RESMEM_RETURN_IF_ERROR(status);
-  const double together = Repeat(ask).median / kQueries;
-  Neighbors one;
-  const double alone = Repeat([&](int64_t i) {
-                         const Status answer = memory.index().Search(
-                             queries.Slice(i % queries.rows, 1), options, &one);
-                         if (!answer.ok()) status = answer;
-                       }).median;
-  RESMEM_RETURN_IF_ERROR(status);
+  Neighbors found;
+  RESMEM_RETURN_IF_ERROR(memory.index().Search(queries, kOptions, &found));
+  RESMEM_ASSIGN_OR_RETURN(const SearchTimes search, TimeSearch(memory.index(), queries));
   const float sigma = memory.description().parameters.sigma;
   const double sum =
       MeasureSum(memory, rounds, [&](int64_t round, int64_t q, WeightedNeighbors* weighted) {
-        const Neighbors& found = neighbors[static_cast<size_t>(round)];
-        WeighNeighbors(found.rows_of(q), found.distances_of(q), kNeighbors, sigma, weighted);
+        const int64_t place = round * kQueries + q;
+        WeighNeighbors(found.rows_of(place), found.distances_of(place), kNeighbors, sigma,
+                       weighted);
       });
   out << "| " << c.name << ", " << memory.rows() << " x " << dim << " | "
-      << static_cast<int64_t>(ClassesAmong(memory, neighbors[0])) << " | " << Micros(sum) << " | "
-      << Micros(alone) << " | " << Percent(sum, alone) << " | " << Micros(together) << " | "
-      << Percent(sum, together) << " |\n";
+      << static_cast<int64_t>(ClassesAmong(memory, found)) << " | " << Micros(sum) << " | "
+      << Micros(search.alone) << " | " << Percent(sum, search.alone) << " | "
+      << Micros(search.together) << " | " << Percent(sum, search.together) << " |\n";
   return Status();
 }
 
@@ -343,12 +328,14 @@ constexpr char kExplanation[] =
 residuals of 50 neighbors added up, and the result added to the 100, 1,000 or 32,128 scores of the
 base. The neighbors are rows drawn at random from a memory of 800 MB of residuals (sparse: 512 MB),
 other ones each time, so that they come from memory and not from a cache; with 100 classes also from
-50,000 rows, which the last cache can hold. Nothing is known of a query before its turn: a sum takes
-as long in a batch as alone. The floor: the bytes of the residuals at the speed at which one thread
-reads memory from one end to the other. Searches are timed in the same run, a query alone and
-batches of 1,000, once their codes are made: those of as many keys as there are residuals, or fewer
-(100,000 x 1,280 beside 200,000 and 400,000 rows). The last two columns have the quickest search,
-50,000 x 64, whatever the residuals are.
+50,000 rows, which the last cache can hold. Of these the memory keeps every residual that it has
+once computed from logits (20 MB, of at most 64 MiB), so that their time is that of adding up,
+without a softmax. Nothing is known of a query before its turn: a sum takes as long in a batch as
+alone. The floor: the bytes of the residuals at the speed at which one thread reads memory from one
+end to the other. Searches are timed in the same run, a query alone and batches of 1,000, once their
+codes are made: those of as many keys as there are residuals, or fewer (100,000 x 1,280 beside
+200,000 and 400,000 rows). The last two columns have the quickest search, 50,000 x 64, whatever the
+residuals are.
 
 Sparse residuals twice: of neighbors that have 640 classes among them, about as many as the tokens of
 one memory had (docs/results/search.md), and of neighbors without anything in common.
@@ -357,9 +344,8 @@ one memory had (docs/results/search.md), and of neighbors without anything in co
 
 int Run(const std::string& folder, const std::vector<RealCase>& real, const std::string& markdown) {
   std::ostringstream page;
-  page << "# The residual sum, measured\n\nMade by `bench_residual_sum --markdown "
-          "docs/measurements/residual_sum.md`. "
-       << MachineLine() << ".\n\n"
+  page << "# The residual sum, measured\n\nMade by `" << CommandLine() << "`. " << MachineLine()
+       << ".\n\n"
        << kExplanation;
   const ScratchFolder scratch;
   Status status = Measure(folder.empty() ? scratch.path() : folder, page);

@@ -52,14 +52,16 @@ struct Flags {
 std::string Introduction(const Flags& flags) {
   const std::string turns =
       flags.turns == 1 ? "" : Text(", the best of ", flags.turns, " turns of ours and the peers");
-  return "# Search, measured\n\nMade by `bench_search`. " + MachineLine() +
+  return "# Search, measured\n\nMade by `" + CommandLine() + "`. " + MachineLine() +
          ".\n\n## Exact\n\nQueries a second, median (slowest-fastest) of at least 3 repetitions "
          "(fewer where they take over 6 s)" +
-         turns +
-         ".\nFloat32 keys. On each data set the answers were first compared with the plain scan's, "
-         "row for row and bit\nfor bit. The limit is measured in the same run: for one query the "
-         "time to read the keys' 8-bit codes once, for a\nbatch the time of the products alone, in "
-         "the arithmetic of the level (bf16 tiles for amx, float32 otherwise).\n\n";
+         turns + ".\nFloat32 keys. On each data set, at each level, " + Text(kComparedQueries) +
+         " queries spread over the batch were first compared with the\nplain scan, row for row and "
+         "bit for bit: out of a batch of all and alone, on 1 and 2 threads, k = 10 and 50.\n" +
+         kThreadsOfPeers +
+         "\nThe limit is measured in the same run: for one query the time to read the keys' 8-bit "
+         "codes once, for a batch the\ntime of the products alone, in the arithmetic of the level "
+         "(bf16 tiles for amx, float32 otherwise).\n\n";
 }
 
 struct DataSet {
@@ -163,8 +165,7 @@ int RunApproximate(const Flags& flags) {
         right;
   }
   std::ostringstream page;
-  page << "# Approximate search, measured\n\nMade by `bench_search --approximate`. "
-       << MachineLine()
+  page << "# Approximate search, measured\n\nMade by `" << CommandLine() << "`. " << MachineLine()
        << ".\n\nFloat32 keys, k = 50. (A memory that has an index of its own: keys as they are "
           "stored, asked by 1,000 of its rows, each without\nitself; its index was made for its "
           "rows.) Of "
@@ -173,7 +174,10 @@ int RunApproximate(const Flags& flags) {
           "gets the cheapest setting that\nreaches the recall on them, ours what `resmem index "
           "--recall` chooses on them (two standard errors above). Recall and times are those of "
           "the\nother "
-       << kBatch << ", whatever they then find; wall time, median of at least 3 repetitions.\n\n";
+       << kBatch
+       << ", whatever they then find; wall time, median of at least 3 repetitions. Ours may leave "
+          "no key out: faiss's flat index,\nwhich is exact, competes for every recall.\n"
+       << kThreadsOfPeers << "\n\n";
   WriteApproximateRatios(all, page);
   page << "\nEverything that was timed:\n\n";
   WriteApproximateTable(all, page);

@@ -53,6 +53,12 @@ Status TimeOurs(const KnnIndex& index, const Neighbors& truth, MatrixView querie
   return {};
 }
 
+// Exact searches are timed with fewer neighbors too.
+std::vector<PeerTime> OfAsManyNeighbors(std::vector<PeerTime> times) {
+  std::erase_if(times, [](const PeerTime& time) { return time.k != kNeighbors; });
+  return times;
+}
+
 std::string Number(double value, const char* form) {
   char text[32];
   std::snprintf(text, sizeof(text), form, value);
@@ -106,7 +112,9 @@ Result<ApproximateTimes> TimeApproximate(const SearchData& data, std::optional<i
     RESMEM_RETURN_IF_ERROR(
         TimeOurs(memory.index(), truth, data.query_view(), {}, time, &times.ours));
   }
-  if (peers.any) times.peers = TimePeers(data, truth.rows, held_out_truth.rows, peers);
+  if (peers.any) {
+    times.peers = OfAsManyNeighbors(TimePeers(data, truth.rows, held_out_truth.rows, peers));
+  }
   return times;
 }
 
@@ -158,7 +166,8 @@ Result<ApproximateTimes> TimeIndexedMemory(const std::string& name,
   }
   if (peers.any) {
     const auto dim = static_cast<int64_t>(keys.size()) / kQueries;
-    times.peers = TimeMemoryPeer(MatrixView(keys.data(), kQueries, dim), rows, truth.rows);
+    times.peers =
+        OfAsManyNeighbors(TimeMemoryPeer(MatrixView(keys.data(), kQueries, dim), rows, truth.rows));
   }
   return times;
 }

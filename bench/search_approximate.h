@@ -33,7 +33,8 @@ Result<ApproximateTimes> TimeIndexedMemory(const std::string& name,
 void WriteApproximateTable(const std::vector<ApproximateTimes>& all, std::ostream& out);
 
 // How many times faster ours is than the fastest peer; of each side the fastest counts whose knob
-// was chosen for the recall, or for more, with the recall that it then found.
+// was chosen for the recall, or for more, with the recall that it then found.  Exact searches,
+// which have no knob, count for every recall.
 void WriteApproximateRatios(const std::vector<ApproximateTimes>& all, std::ostream& out);
 
 }  // namespace resmem::bench

@@ -12,6 +12,10 @@
 
 namespace resmem::bench {
 
+// Queries of each data set whose answers are compared with the specification's: out of a batch of
+// all and alone, on 1 and 2 threads, k = 10 and 50, at every level.
+inline constexpr int64_t kComparedQueries = 40;
+
 struct OurTime {
   std::string level;  // of RESMEM_SIMD
   int threads = 1;
@@ -29,7 +33,7 @@ struct ExactTimes {
 };
 
 // One query and all of them, k = 10 and 50, on 1 and 2 threads; batches at every instruction set
-// from AVX-512 up.
+// from AVX-512 up.  Requires kComparedQueries queries, or more.
 ExactTimes TimeExact(const SearchData& data, const PeerChoice& peers, int turns);
 
 void WriteExactTable(const std::vector<ExactTimes>& all, std::ostream& out);

@@ -22,6 +22,7 @@
 #include <fstream>
 #include <memory>
 
+#include "peers/faiss_settings.h"
 #include "peers/peer.h"
 #include "resmem/residual_memory.h"
 #include "timing.h"
@@ -118,9 +119,8 @@ void TimeExact(const PeerData& data, const std::vector<int64_t>& own, const std:
   const std::vector<float> keys = Keys(memory, 0, memory.rows(), 1);
   const PeerSearch search = [&](const float* queries, int64_t count, int64_t k, int threads,
                                 int64_t* rows) {
-    omp_set_num_threads(threads);
-    // What its flat index does, without another copy of the keys; batches through BLAS.
-    faiss::distance_compute_blas_threshold = 20;
+    SetFaiss(count, threads);
+    // What its flat index does, without another copy of the keys.
     std::vector<float> distances(static_cast<size_t>(count * k));
     faiss::knn_L2sqr(queries, keys.data(), static_cast<size_t>(data.dim),
                      static_cast<size_t>(count), static_cast<size_t>(memory.rows()),
@@ -150,7 +150,7 @@ void TimeLists(const PeerData& data, const std::vector<int64_t>& own, const std:
       }
       const PeerSearch search = [&](const float* queries, int64_t count, int64_t k, int threads,
                                     int64_t* rows) {
-        omp_set_num_threads(threads);
+        SetFaiss(count, threads);
         std::vector<float> distances(static_cast<size_t>(count * k));
         refined.search(count, queries, k, distances.data(), rows);
       };

@@ -7,13 +7,12 @@
 #include <faiss/IndexIVFPQFastScan.h>
 #include <faiss/IndexRefine.h>
 #include <faiss/IndexScalarQuantizer.h>
-#include <faiss/utils/distances.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
+#include "peers/faiss_settings.h"
 #include "peers/peer.h"
 #include "timing.h"
 
@@ -24,14 +23,14 @@ const std::string kName = RESMEM_PEER_NAME;
 
 PeerSearch SearchOf(const faiss::Index& index) {
   return [&index](const float* queries, int64_t count, int64_t k, int threads, int64_t* rows) {
-    omp_set_num_threads(threads);
+    SetFaiss(count, threads);
     std::vector<float> distances(static_cast<size_t>(count * k));
     index.search(count, queries, k, distances.data(), rows);
   };
 }
 
 void Graph(const PeerData& data) {
-  omp_set_num_threads(data.threads);
+  SetFaiss(data.rows, data.threads);
   const double start = SecondsNow();
   faiss::IndexHNSWFlat graph(static_cast<int>(data.dim), /*M=*/32);
   graph.hnsw.efConstruction = 100;
@@ -55,7 +54,7 @@ std::vector<int64_t> Probes(const PeerData& data) {
 }
 
 void Lists(const PeerData& data) {
-  omp_set_num_threads(data.threads);
+  SetFaiss(data.rows, data.threads);
   const double start = SecondsNow();
   faiss::IndexFlatL2 coarse(data.dim);
   faiss::IndexIVFFlat lists(&coarse, static_cast<size_t>(data.dim),
@@ -74,7 +73,7 @@ void Lists(const PeerData& data) {
 // Trained and filled here; each factor has a sweep of its own.
 void ListsOfCodes(const PeerData& data, const std::string& name, const std::vector<float>& factors,
                   faiss::IndexIVF* codes) {
-  omp_set_num_threads(data.threads);
+  SetFaiss(data.rows, data.threads);
   const double start = SecondsNow();
   codes->train(data.rows, data.key_values.data());
   codes->add(data.rows, data.key_values.data());
@@ -120,14 +119,7 @@ void Run(const PeerData& data) {
   }
   faiss::IndexFlatL2 flat(data.dim);
   flat.add(data.rows, data.key_values.data());
-  const PeerSearch search = SearchOf(flat);
-  const int as_found = faiss::distance_compute_blas_threshold;
-  ReportExact(
-      data, kName, [&](const float* queries, int64_t count, int64_t k, int threads, int64_t* rows) {
-        // Newer ones multiply matrices for batches of 1,000 only when told to, and are faster then.
-        faiss::distance_compute_blas_threshold = count == 1 ? as_found : std::min(as_found, 20);
-        search(queries, count, k, threads, rows);
-      });
+  ReportExact(data, kName, SearchOf(flat));
 }
 
 }  // namespace

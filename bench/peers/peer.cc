@@ -104,7 +104,7 @@ PeerData LoadPeerData(int argc, char** argv) {
 
 void ReportExact(const PeerData& data, const std::string& name, const PeerSearch& search) {
   for (const int64_t k : {int64_t{10}, kMostNeighbors})
-    Report(data, name, data.threads, k, 0, 0, "-", search);
+    Report(data, name, data.threads, k, /*goal=*/1, 0, "exact", search);
 }
 
 void ReportApproximate(const PeerData& data, const std::string& name, double build_seconds,

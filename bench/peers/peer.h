@@ -6,6 +6,7 @@
 // these, knobs are chosen on the queries that are timed.  Prints lines of fields with tabs between
 // them, as search_peers.h reads them:
 //   name  threads  queries  k  seconds  recall  goal  build seconds  setting
+// The goal of exact search is 1: it reaches every recall.
 // An approximate index is built once, by THREADS, and asked by 1, 2, ... THREADS.
 #ifndef RESMEM_BENCH_PEERS_PEER_H_
 #define RESMEM_BENCH_PEERS_PEER_H_
