@@ -7,6 +7,7 @@
 #include "inputs/model_options.h"
 #include "inputs/selected_rows.h"
 #include "outputs/memory_output.h"
+#include "outputs/memory_text.h"
 
 namespace resmem::cli {
 namespace {
@@ -16,7 +17,8 @@ class Append : public Command {
   void Declare(CommandLine& line) override {
     line.About("add rows to a memory",
                "The rows are found by whoever opens the memory next. An id that lives in the "
-               "memory already is refused, and then nothing is added.");
+               "memory already is refused, and then nothing is added. Where the memory has an "
+               "index, rows are searched exactly until there are 16,384, then put into it.");
     DeclareMemory(line, &memory_path_);
     data_.Declare(line, DatasetUse::kStore);
     line.Value("--out-of-fold-logits", &out_of_fold_logits_, "FILE",
@@ -36,8 +38,9 @@ class Append : public Command {
     MemoryDescription description;
     std::optional<Input> input;
     {  // the memory must not stay open while it is written
-      RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
-                              ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
+      RESMEM_ASSIGN_OR_RETURN(
+          const ResidualMemory memory,
+          ResidualMemory::Open(memory_path_, {.verify_blocks = false, .exact = true}));
       description = memory.description();
       RESMEM_RETURN_IF_ERROR(CheckCrossFitting(description.cross_fitted));
       RESMEM_ASSIGN_OR_RETURN(
@@ -56,12 +59,12 @@ class Append : public Command {
     if (nameless) rows = WithoutSources(rows);
     RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer, MemoryWriter::Append(memory_path_, rows.rows()));
     RESMEM_RETURN_IF_ERROR(WriteRows(rows, &writer, console));
-    RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
-                            ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
+    RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, OpenChanged(memory_path_, console));
     RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, data_.Paths(),
                                          "added " + Counted(rows.rows(), "row") + "; " +
                                              memory_path_ + " holds " + Count(memory.rows()) + "\n",
                                          console));
+    WarnOfObstacle(memory_path_, memory, console);
     return ExitCode::kOk;
   }
 

@@ -4,16 +4,22 @@
 #include "console/output.h"
 #include "inputs/memory_options.h"
 #include "outputs/memory_output.h"
+#include "outputs/memory_text.h"
 
 namespace resmem::cli {
 namespace {
 
+// A broken one is made anew.
+constexpr OpenOptions kWithoutIndex{.verify_blocks = false, .exact = true};
+
 class Compact : public Command {
  public:
   void Declare(CommandLine& line) override {
-    line.About("rewrite a memory as one segment without deleted rows",
-               "It then answers bit for bit as a memory that was made without those rows. Needs "
-               "room for a second copy while it works.");
+    line.About(
+        "rewrite a memory as one segment without deleted rows",
+        "It then answers bit for bit as a memory that was made without those rows. Needs "
+        "room for a second copy while it works. An index is made anew; where a key is too far "
+        "away for one, search is exact, and a warning says so.");
     DeclareMemory(line, &memory_path_);
     line.Group("Options");
     line.Flag("--freeze", &freeze_,
@@ -27,7 +33,7 @@ class Compact : public Command {
     int64_t before = 0;
     {  // the old files may go only when nobody here maps them
       RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
-                              ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
+                              ResidualMemory::Open(memory_path_, kWithoutIndex));
       before = memory.bytes_on_disk();
     }
     RESMEM_RETURN_IF_ERROR(
@@ -39,6 +45,7 @@ class Compact : public Command {
                                              ", " + Bytes(before) + " before, " +
                                              Bytes(memory.bytes_on_disk()) + " after\n",
                                          console));
+    WarnOfObstacle(memory_path_, memory, console);
     return ExitCode::kOk;
   }
 

@@ -34,8 +34,7 @@ class Delete : public Command {
     std::sort(ids_.begin(), ids_.end());
     ids_.erase(std::unique(ids_.begin(), ids_.end()), ids_.end());
     RESMEM_RETURN_IF_ERROR(DeleteRows(memory_path_, ids_));
-    RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
-                            ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
+    RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, OpenChanged(memory_path_, console));
     const std::string words = "deleted " + Counted(static_cast<int64_t>(ids_.size()), "row") +
                               "; " + memory_path_ + " holds " + Count(memory.rows()) + "\n";
     RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, {}, words, console));

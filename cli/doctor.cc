@@ -14,9 +14,19 @@
 namespace resmem::cli {
 namespace {
 
+bool HasInterval(const IndexCheck& check) {
+  return check.queries >= IndexCheck::kFewestForError;
+}
+
 std::string RecallText(const IndexCheck& check) {
-  return Fixed(check.recall, 4) + " (+- " + Fixed(2 * check.standard_error, 4) + ") of the " +
-         Count(check.k) + " nearest, over " + Counted(check.queries, "row");
+  return Fixed(check.recall, 4) +
+         (HasInterval(check) ? " (+- " + Fixed(2 * check.standard_error, 4) + ")" : "") +
+         " of the " + Count(check.k) + " nearest, over " + Counted(check.queries, "row");
+}
+
+std::string SpreadText(const IndexCheck& check) {
+  return "19 of 20 rows found " + Fixed(check.low, 4) + " or more, the worst " +
+         Fixed(check.least, 4);
 }
 
 class Doctor : public Command {
@@ -25,16 +35,21 @@ class Doctor : public Command {
     line.About(
         "is the memory in order, and does it help?",
         "Asks rows of the memory for their neighbors, by its index and exactly: the recall, "
-        "and the accuracy that is lost. With labelled rows also the recall on them, and base "
-        "against base + memory; without, on rows of the memory, each without itself. Exits with 5 "
-        "where "
-        "base + memory is worse than the base on rows that the base was not trained on.");
+        "and the accuracy that is lost. With rows given also the recall on them, and where they "
+        "have logits and labels base against base + memory; without, on rows of the memory, each "
+        "without itself.\n"
+        "Exits with 5 where base + memory is worse than the base on the rows compared, by however "
+        "little; the verdict says whether so many rows prove it. Rows that the base was trained on "
+        "give no verdict and never 5: rows of which any is marked train or most are in the "
+        "memory, and the memory's own unless its logits are out-of-fold.");
     DeclareMemory(line, &memory_path_);
-    data_.Declare(line, DatasetUse::kJudge);
+    data_.Declare(line, DatasetUse::kDiagnose);
     roles_.Declare(line, Role::kTest);
     line.Group("Diagnosis");
     line.Value("--sample", &options_.sample, "ROWS",
-               "rows of the memory, and of those given, that are asked");
+               "rows of the memory that are asked and answered, and of those given that are "
+               "asked for the recall; the answers are of all given. Below 30 the recall has no "
+               "interval");
     model_.Declare(line, /*check=*/true);
     line.Group("Output");
     line.Flag("--json", &json_, "one JSON document on stdout (docs/json.md)");
@@ -60,6 +75,13 @@ class Doctor : public Command {
           input, model_.OpenInput(data_, memory_path_, memory, options_.threads, console));
       RESMEM_ASSIGN_OR_RETURN(options_.only, roles_.Choose(input->dataset, console));
       rows = ReadDataset(input->dataset);
+      options_.unlabelled = !input->dataset.has_labels() || !input->dataset.has_logits();
+      if (options_.unlabelled && !memory.index_info().has_value()) {
+        return Status(ErrorCode::kBadData,
+                      "the rows given have no logits or no labels, and " + memory_path_ +
+                          " has no index whose recall could be measured; give both (--logits, "
+                          "--labels or --targets)");
+      }
     }
     options_.progress = console.progress();
     RESMEM_ASSIGN_OR_RETURN(const Diagnosis diagnosis,
@@ -73,7 +95,7 @@ class Doctor : public Command {
       RESMEM_RETURN_IF_ERROR(PrintResult(Text(memory, diagnosis)));
     }
     if (!diagnosis.worse) return ExitCode::kOk;
-    console.Error("check failed: base + memory is worse than the base on these rows");
+    console.Error("check failed: " + diagnosis.verdict);
     return ExitCode::kCheckFailed;
   }
 
@@ -88,15 +110,19 @@ class Doctor : public Command {
       const double queries = static_cast<double>(check.queries);
       table.AddRow(
           {"recall", RecallText(check) + " of the memory; asked " + ShortNumber(check.asked)});
+      if (HasInterval(check)) table.AddRow({"", SpreadText(check)});
       if (diagnosis.index_on_given.has_value()) {
         table.AddRow({"recall on given", RecallText(*diagnosis.index_on_given) + " given"});
+        if (HasInterval(*diagnosis.index_on_given)) {
+          table.AddRow({"", SpreadText(*diagnosis.index_on_given)});
+        }
       }
       table.AddRow({"time a query", Fixed(1e6 * check.index_seconds / queries, 1) + " us, exact " +
                                         Fixed(1e6 * check.exact_seconds / queries, 1) + " us"});
     }
     if (diagnosis.evaluation.has_value()) {
       const Evaluation& evaluation = *diagnosis.evaluation;
-      table.AddRow({"judged on",
+      table.AddRow({"compared on",
                     Counted(evaluation.rows, "row") +
                         (evaluation.leave_one_out ? " of the memory, each without itself" : "")});
       if (evaluation.regression.has_value()) {
@@ -112,6 +138,7 @@ class Doctor : public Command {
                                            : Fixed(100 * diagnosis.lost, 2) + " points"});
       }
     }
+    table.AddRow({"verdict", diagnosis.verdict + (diagnosis.worse ? "; exit 5" : "")});
     std::string text = table.Text();
     for (const std::string& advice : diagnosis.advice) text += "\n- " + advice + "\n";
     if (diagnosis.advice.empty()) text += "\nnothing to complain of\n";

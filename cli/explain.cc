@@ -65,13 +65,24 @@ class ExplainCommand : public Command {
     }
     const std::string name =
         input.pictures == nullptr ? "row " + std::to_string(row) : input.pictures->source(row);
-    RESMEM_RETURN_IF_ERROR(PrintResult(name + "; " +
-                                       ParametersText(options.parameters, description.task) +
-                                       "\n\n" + ExplanationText(explanation, description, lines_)));
+    RESMEM_RETURN_IF_ERROR(
+        PrintResult(name + "; " + ParametersText(options.parameters, description.task) + "\n" +
+                    SearchNotes(memory, options.parameters.k, std::ssize(explanation.lines)) +
+                    "\n" + ExplanationText(explanation, description, lines_)));
     return ExitCode::kOk;
   }
 
  private:
+  static std::string SearchNotes(const ResidualMemory& memory, int64_t k, int64_t found) {
+    std::string notes;
+    if (found < k) notes += "fewer than k: the memory has " + Counted(found, "neighbor") + "\n";
+    if (k > 0 && memory.index().Approximate(k)) {
+      notes += "neighbors by the index for recall " + ShortNumber(memory.index_info()->recall) +
+               ": a true one may be missing (--exact finds all)\n";
+    }
+    return notes;
+  }
+
   Result<int64_t> Row(const Dataset& dataset) const {
     if (!row_.has_value() && dataset.rows() == 1) return int64_t{0};
     if (row_.has_value() && *row_ >= 0 && *row_ < dataset.rows()) return *row_;

@@ -33,6 +33,7 @@ class LmIndex : public Command {
   }
 
   Result<ExitCode> Run(Console& console) override {
+    RESMEM_RETURN_IF_ERROR(CheckIndexOptions(options_, memory_path_));
     RESMEM_ASSIGN_OR_RETURN(const TokenSet set, TokenSet::Open(tokens_path_));
     std::vector<float> keys;
     {

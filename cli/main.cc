@@ -1,6 +1,7 @@
 // resmem: finds the command, parses its line, runs it, and turns its Status into an exit code.
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
@@ -12,6 +13,7 @@
 #include "console/interrupt.h"
 #include "console/output.h"
 #include "console/suggest.h"
+#include "resmem/knn_index.h"
 #include "resmem/version.h"
 
 namespace resmem::cli {
@@ -75,6 +77,15 @@ std::string FamilyOverview(const std::string& word) {
   return text;
 }
 
+void WarnOfUnknownSimd(Console& console) {
+  const char* wanted = std::getenv("RESMEM_SIMD");
+  if (wanted == nullptr || *wanted == '\0' || SimdName() == wanted) return;
+  std::string known;
+  for (const std::string& name : SimdNamesAvailable()) known += (known.empty() ? "" : ", ") + name;
+  console.Warn("RESMEM_SIMD=" + std::string(wanted) + " is not one of this machine's: " + known +
+               "; going on with " + SimdName());
+}
+
 Result<ExitCode> RunWords(std::vector<std::string> words, Console& console) {
   if (words.empty() || words[0] == "--help" || words[0] == "-h") return PrintText(Overview());
   if (words[0] == "--version") words[0] = "version";
@@ -103,6 +114,7 @@ Result<ExitCode> RunWords(std::vector<std::string> words, Console& console) {
     return ExitCode::kUsage;
   }
   console.set_quiet(*declared.quiet);
+  WarnOfUnknownSimd(console);
   return declared.command->Run(console);
 }
 

@@ -44,7 +44,7 @@ class Memorize : public Command {
 void Memorize::Declare(CommandLine& line) {
   line.About("store a training set's keys and residuals",
              "Reads the arrays in blocks of rows: they may be larger than memory. The new memory "
-             "appears whole or not at all.");
+             "appears whole, with its index where one is asked for, or not at all.");
   data_.Declare(line, DatasetUse::kStore);
   line.Value("--out-of-fold-logits", &out_of_fold_logits_, "FILE",
              "in place of --logits: each row's from a model that was trained without it, for a "
@@ -82,7 +82,8 @@ void Memorize::Declare(CommandLine& line) {
              "also make an index that finds this share of the true neighbors, as 'resmem index'")
       .Default("none: search is exact");
   line.Value("--codes", &code_bits_, "BITS", "of that index, a value: 8, 4 or 2")
-      .Default("as of 'resmem index'");
+      .Default("as of 'resmem index'")
+      .Needs({"--recall"});
   line.Flag("--overwrite", &overwrite_, "replace a memory of that name");
   parameters_.Declare(line, "");
   model_.Declare(line, /*check=*/false);
@@ -141,22 +142,22 @@ Result<MemoryDescription> Memorize::Describe(const Input& input) {
 }
 
 Result<ExitCode> Memorize::Run(Console& console) {
+  MemoryWriter::Options options{.overwrite = overwrite_};
+  if (recall_.has_value()) {
+    options.index = {.recall = *recall_, .code_bits = code_bits_};
+    RESMEM_RETURN_IF_ERROR(CheckIndexOptions(*options.index));
+  }
   RESMEM_RETURN_IF_ERROR(data_.ReplaceLogits(out_of_fold_logits_));
   RESMEM_ASSIGN_OR_RETURN(const Input input,
                           data_.Open(task_, model_.file(), /*threads=*/0, console));
   RESMEM_ASSIGN_OR_RETURN(const std::optional<Role> role, roles_.Choose(input.dataset, console));
   RESMEM_ASSIGN_OR_RETURN(const RowSource rows, SelectRows(input.dataset, role));
   RESMEM_ASSIGN_OR_RETURN(const MemoryDescription description, Describe(input));
-  RESMEM_ASSIGN_OR_RETURN(
-      MemoryWriter writer,
-      MemoryWriter::Create(output_, description, rows.rows(), {.overwrite = overwrite_}));
+  RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer,
+                          MemoryWriter::Create(output_, description, rows.rows(), options));
   LogitsCheck check;
   const bool classification = task_ == Task::kClassification;
   RESMEM_RETURN_IF_ERROR(WriteRows(classification ? check.Watch(rows) : rows, &writer, console));
-  if (recall_.has_value()) {
-    RESMEM_RETURN_IF_ERROR(IndexMemory(
-        output_, {.recall = *recall_, .code_bits = code_bits_, .progress = console.progress()}));
-  }
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                           ResidualMemory::Open(output_, {.verify_blocks = false}));
   WarnIfNothingToAdd(memory, console);

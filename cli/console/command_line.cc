@@ -11,10 +11,25 @@ Status Usage(std::string message) {
   return Status(ErrorCode::kInvalidArgument, std::move(message));
 }
 
-std::string Join(const std::vector<std::string>& words) {
+std::string Join(const std::vector<std::string>& words, const std::string& last = ", ") {
   std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  for (size_t i = 0; i < words.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == words.size() ? last : ", ") + words[i];
+  }
   return text;
+}
+
+// "--format jsonl" for "--json": the option that has this word, or its beginning, as a choice.
+std::string OptionWithChoice(std::string_view name, const std::deque<Option>& options) {
+  constexpr size_t kShortest = 3;
+  const std::string_view word = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+  if (word.size() < kShortest) return "";
+  for (const Option& option : options) {
+    for (const std::string& choice : option.choices) {
+      if (choice.starts_with(word)) return option.name + " " + choice;
+    }
+  }
+  return "";
 }
 
 }  // namespace
@@ -77,6 +92,20 @@ Option* CommandLine::Find(std::string_view name) {
   return nullptr;
 }
 
+const Option* CommandLine::FindAny(const std::string& name) const {
+  for (const std::deque<Option>* declared : {&options_, &arguments_}) {
+    for (const Option& option : *declared) {
+      if (option.name == name) return &option;
+    }
+  }
+  return nullptr;
+}
+
+bool CommandLine::Given(const std::string& name) const {
+  const Option* option = FindAny(name);
+  return option != nullptr && option->given;
+}
+
 Status CommandLine::Set(Option& option, std::string_view text) {
   if (option.given && !option.repeated) return Usage(option.name + " is given twice; give it once");
   option.given = true;
@@ -90,7 +119,8 @@ Status CommandLine::Set(Option& option, std::string_view text) {
 Status CommandLine::UnknownOption(std::string_view name) const {
   std::vector<std::string> names = {"--help"};
   for (const Option& option : options_) names.push_back(option.name);
-  const std::string near = NearestWord(name, names);
+  std::string near = OptionWithChoice(name, options_);
+  if (near.empty()) near = NearestWord(name, names);
   return Usage("'resmem " + command_ + "' has no option " + std::string(name) +
                (near.empty() ? "" : "; did you mean " + near + "?"));
 }
@@ -142,6 +172,26 @@ Status CommandLine::CheckComplete() const {
   const auto option = std::find_if(options_.begin(), options_.end(), missing);
   if (option != options_.end()) {
     return Usage("'resmem " + command_ + "' needs " + option->name + " " + option->value_name);
+  }
+  for (const Option& given : options_) {
+    if (given.given) RESMEM_RETURN_IF_ERROR(CheckTogether(given));
+  }
+  return {};
+}
+
+Status CommandLine::CheckTogether(const Option& option) const {
+  for (const std::string& other : option.excludes) {
+    if (Given(other)) {
+      return Usage(option.name + " and " + other + " exclude each other; give one of them");
+    }
+  }
+  for (std::vector<std::string> names : option.needs) {
+    std::erase_if(names, [&](const std::string& name) { return FindAny(name) == nullptr; });
+    if (std::none_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return Given(name); })) {
+      return Usage(option.name + " has no effect without " + Join(names, " or ") +
+                   "; give that as well, or leave " + option.name + " out");
+    }
   }
   return {};
 }

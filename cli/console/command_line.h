@@ -32,6 +32,8 @@ struct Option {
   bool required = false;
   bool repeated = false;  // an argument that may come any number of times
   bool given = false;
+  std::vector<std::vector<std::string>> needs;  // without one of each, it would have no effect
+  std::vector<std::string> excludes;            // together with one of these, neither
   std::function<Status(std::string_view)> set;
 
   bool is_flag() const { return value_name.empty(); }
@@ -39,6 +41,9 @@ struct Option {
   // For declarations in one breath.
   Option& Short(std::string name_in) { return short_name = std::move(name_in), *this; }
   Option& Default(std::string text) { return default_text = std::move(text), *this; }
+  // One of `names` must be given, too.  Names that the command does not have are passed over.
+  Option& Needs(std::vector<std::string> names) { return needs.push_back(std::move(names)), *this; }
+  Option& Excludes(std::vector<std::string> names) { return excludes = std::move(names), *this; }
   Option& Required() { return required = true, *this; }
   Option& File() { return kind = ValueKind::kFile, *this; }
   Option& Folder() { return kind = ValueKind::kFolder, *this; }
@@ -112,9 +117,12 @@ class CommandLine {
  private:
   Option& Add(std::string name, std::string value_name, std::string help);
   Option* Find(std::string_view name);
+  const Option* FindAny(const std::string& name) const;  // of options and arguments
+  bool Given(const std::string& name) const;
   Status Set(Option& option, std::string_view text);
   Status UnknownOption(std::string_view name) const;
   Status CheckComplete() const;
+  Status CheckTogether(const Option& option) const;
 
   std::string command_, summary_, details_, group_ = "Options";
   std::deque<Option> arguments_, options_;  // deque: references stay valid while declaring

@@ -77,7 +77,41 @@ TEST(CommandLine, NamesTheOptionAndTheValueOfEveryMistake) {
   EXPECT_EQ(ErrorOf({}), "'resmem try' needs MEMORY: a folder");
   EXPECT_EQ(ErrorOf({"m", "--sigma", "1"}),
             "'resmem try' has no option --sigma; did you mean --sigmas?");
+  EXPECT_EQ(ErrorOf({"m", "--large"}),
+            "'resmem try' has no option --large; did you mean --kind large?");
   EXPECT_EQ(ErrorOf({"m", "--frobnicate"}), "'resmem try' has no option --frobnicate");
+}
+
+TEST(CommandLine, RefusesAnOptionThatWouldHaveNoEffect) {
+  const auto error_of = [](std::vector<std::string> words) {
+    std::string keys, type;
+    bool resize = false, remove = false;
+    std::vector<std::string> pictures;
+    CommandLine line("try");
+    line.Arguments("PICTURE", &pictures, "a file");
+    line.Value("--keys", &keys, "FILE", "keys").Excludes({"PICTURE", "--remove"});
+    line.Value("--type", &type, "TYPE", "of keys")
+        .Needs({"--keys"})
+        .Needs({"--remove", "--resize"});
+    line.Flag("--resize", &resize, "pictures").Needs({"--images", "PICTURE", "--keys"});
+    line.Flag("--remove", &remove, "no more");
+    return line.Parse(words).message();
+  };
+  EXPECT_EQ(error_of({"a.png", "--resize"}), "");
+  EXPECT_EQ(error_of({"--type", "t", "--keys", "k", "--resize"}), "");
+  EXPECT_EQ(
+      error_of({"--resize"}),  // there is no --images
+      "--resize has no effect without PICTURE or --keys; give that as well, or leave --resize "
+      "out");
+  EXPECT_EQ(error_of({"--type", "t"}),
+            "--type has no effect without --keys; give that as well, or leave --type out");
+  EXPECT_EQ(error_of({"--type", "t", "--keys", "k"}),
+            "--type has no effect without --remove or --resize; give that as well, or leave --type "
+            "out");
+  EXPECT_EQ(error_of({"--remove", "--keys", "k"}),
+            "--keys and --remove exclude each other; give one of them");
+  EXPECT_EQ(error_of({"a.png", "--keys", "k"}),
+            "--keys and PICTURE exclude each other; give one of them");
 }
 
 TEST(CommandLine, TakesWordsAfterTwoMinusesAsArguments) {

@@ -90,23 +90,27 @@ void DatasetOptions::Declare(CommandLine& line, DatasetUse use) {
   if (use == DatasetUse::kStore) {
     line.Value("--sources", &sources_, "FILE", "text for each row: where it came from").File();
   }
-  if (use == DatasetUse::kJudge || use == DatasetUse::kShow) {
+  if (use == DatasetUse::kJudge || use == DatasetUse::kShow || use == DatasetUse::kDiagnose) {
     line.Value("--slices", &slices_, "FILE", "text for each row: the group it is reported under")
         .File();
   }
   if (use != DatasetUse::kPredict) {
     line.Value("--split", &split_, "FILE", "train, validation or test for each row").File();
     line.Choice<std::optional<Role>, Role>(
-        "--role", &role_,
-        {{"train", Role::kTrain}, {"validation", Role::kValidation}, {"test", Role::kTest}},
-        "what all rows are, where there is no split");
+            "--role", &role_,
+            {{"train", Role::kTrain}, {"validation", Role::kValidation}, {"test", Role::kTest}},
+            "what all rows are, where there is no split")
+        .Needs(kRowInputs);
   }
   line.Value(
-      "--shape", &shape_, "NxM",
-      std::string("--keys is headerless raw values of this shape, -1x64") +
-          (use == DatasetUse::kAsk ? ""
-                                   : "; other arrays: --logits FILE,shape=-1x10,dtype=float32"));
-  line.Value("--dtype", &element_type_, "TYPE", "element type of headerless --keys: float32, ...");
+          "--shape", &shape_, "NxM",
+          std::string("--keys is headerless raw values of this shape, -1x64") +
+              (use == DatasetUse::kAsk ? ""
+                                       : "; other arrays: --logits FILE,shape=-1x10,dtype=float32"))
+      .Needs({"--keys"})
+      .Needs({"--dtype"});
+  line.Value("--dtype", &element_type_, "TYPE", "element type of headerless --keys: float32, ...")
+      .Needs({"--shape"});
   images_.Declare(line, /*as_arguments=*/use == DatasetUse::kPredict);
   line.AddSection(
       "Files",
@@ -121,7 +125,6 @@ Result<DatasetSources> DatasetOptions::Sources() const {
                  std::string(use_ == DatasetUse::kPredict ? "" : ", --labels FILE") +
                  ", or pictures: --images PATH");
   }
-  RESMEM_RETURN_IF_ERROR(images_.CheckAbsent());
   if (images_.given() && !from_pictures() && use_ != DatasetUse::kShow) {
     return Usage("arrays (--data, --keys) and pictures exclude each other; give one of them");
   }
@@ -143,11 +146,7 @@ Result<DatasetSources> DatasetOptions::Sources() const {
     if (text->empty() || (text == &labels_ && from_pictures())) continue;
     RESMEM_ASSIGN_OR_RETURN(*source, ParseArraySource(*text));
   }
-  if (shape_.empty() != element_type_.empty()) {
-    return Usage("--shape and --dtype belong together: --shape -1x64 --dtype float32");
-  }
   if (!shape_.empty()) {
-    if (keys_.empty()) return Usage("--shape and --dtype describe --keys, which is missing");
     RESMEM_ASSIGN_OR_RETURN(sources.keys->raw_shape, ParseShape(shape_));
     RESMEM_ASSIGN_OR_RETURN(sources.keys->raw_type, ParseElementType(element_type_));
   }
@@ -167,7 +166,9 @@ Result<Input> DatasetOptions::Open(Task task, const std::string& model, int thre
     sources.made = pictures;
   }
   RESMEM_ASSIGN_OR_RETURN(Dataset dataset, Dataset::Open(sources, task));
-  if (use_ == DatasetUse::kAsk) return Input{std::move(dataset), std::move(pictures)};
+  if (use_ == DatasetUse::kAsk || use_ == DatasetUse::kDiagnose) {
+    return Input{std::move(dataset), std::move(pictures)};
+  }
   if (!dataset.has_logits()) {
     return Status(ErrorCode::kBadData,
                   "the input has no logits; give the base's outputs with --logits FILE");

@@ -17,9 +17,9 @@
 namespace resmem::cli {
 
 // Rows to be stored, to be tuned or judged on, to be predicted, to be judged and shown (there
-// --images may also be the pictures of the arrays' rows), or whose keys ask and nothing else
-// counts.
-enum class DatasetUse { kStore, kTune, kJudge, kPredict, kShow, kAsk };
+// --images may also be the pictures of the arrays' rows), to be judged where they can be (logits
+// and labels may be missing), or whose keys ask and nothing else counts.
+enum class DatasetUse { kStore, kTune, kJudge, kPredict, kShow, kDiagnose, kAsk };
 
 // What the options lead to.
 struct Input {

@@ -19,13 +19,15 @@ void ImageOptions::Declare(CommandLine& line, bool as_arguments) {
              ".npy, .npz:member, PNG, JPEG, a folder of such, or one folder a class")
       .File();
   line.Choice<std::string, std::string>("--part", &part_, {{"train", "train"}, {"test", "test"}},
-                                        "of a folder that holds both; marks all rows as such");
-  DeclareRowRange(line, &rows_);
+                                        "of a folder that holds both; marks all rows as such")
+      .Needs(kPictureInputs);
+  DeclareRowRange(line, &rows_).Needs(kPictureInputs);
   line.Value("--resize", &resize_, "N",
              "the shorter side of each picture becomes this long, then the centre is cut out; 0: "
              "every picture has the model's size")
-      .Default("as the model's manifest says");
-  DeclareRuntime(line, &runtime_);
+      .Default("as the model's manifest says")
+      .Needs(kPictureInputs);
+  DeclareRuntime(line, &runtime_).Needs(kPictureInputs);
 }
 
 std::vector<std::string> ImageOptions::Paths() const {
@@ -37,13 +39,6 @@ std::vector<std::string> ImageOptions::Paths() const {
 std::optional<Role> ImageOptions::role() const {
   if (part_.empty()) return std::nullopt;
   return part_ == "train" ? Role::kTrain : Role::kTest;
-}
-
-Status ImageOptions::CheckAbsent() const {
-  const bool alone = !part_.empty() || !rows_.empty() || resize_.has_value();
-  if (!alone || given()) return {};
-  return Status(ErrorCode::kInvalidArgument,
-                "--part, --rows and --resize belong to pictures; give --images PATH");
 }
 
 Result<std::shared_ptr<const EmbeddedImages>> ImageOptions::Embed(const std::string& model_path,

@@ -13,6 +13,10 @@
 
 namespace resmem::cli {
 
+// For Option::Needs(): what rows can come from, and pictures among them.
+inline const std::vector<std::string> kRowInputs = {"--data", "--keys", "--images", "PICTURE"};
+inline const std::vector<std::string> kPictureInputs = {"--images", "PICTURE"};
+
 class ImageOptions {
  public:
   // `as_arguments`: picture files may also stand after the memory.
@@ -23,8 +27,6 @@ class ImageOptions {
   std::vector<std::string> Paths() const;            // for the run's manifest
   // What --part says of every row.
   std::optional<Role> role() const;
-  // kInvalidArgument where an option is given that pictures alone can follow.
-  Status CheckAbsent() const;
 
   // Opens the model and the pictures; `labels` names an array or is empty.
   Result<std::shared_ptr<const EmbeddedImages>> Embed(const std::string& model,

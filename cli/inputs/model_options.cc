@@ -40,10 +40,12 @@ void ModelOptions::Declare(CommandLine& line, bool check) {
                      "Of pictures: the base model to run"
                    : "the model that made the arrays: its file, or your name for it; later "
                      "arrays must come from the same. Of pictures: the base model to run")
-      .File();
-  line.Value("--layer", &layer_, "NAME", "the layer whose output the keys are");
+      .File()
+      .Needs(kRowInputs);
+  line.Value("--layer", &layer_, "NAME", "the layer whose output the keys are").Needs(kRowInputs);
   if (check) {
-    line.Flag("--any-model", &any_model_, "use the rows without asking which model made them");
+    line.Flag("--any-model", &any_model_, "use the rows without asking which model made them")
+        .Needs(kRowInputs);
   }
 }
 

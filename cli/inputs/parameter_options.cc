@@ -26,6 +26,10 @@ Result<Parameters> ParameterOptions::Apply(Parameters parameters, Task task) con
     return Status(ErrorCode::kInvalidArgument,
                   "--temperature: a regression has no softmax and no T; leave it out");
   }
+  if (k_.has_value() && *k_ < 0) {
+    return Status(ErrorCode::kInvalidArgument,
+                  "--k " + std::to_string(*k_) + ": give 0 or more neighbors");
+  }
   parameters.k = k_.value_or(parameters.k);
   parameters.sigma = sigma_.value_or(parameters.sigma);
   parameters.temperature = temperature_.value_or(parameters.temperature);

@@ -4,8 +4,9 @@
 
 namespace resmem::cli {
 
-void DeclareRowRange(CommandLine& line, std::string* text) {
-  line.Value("--rows", text, "BEGIN:END", "only these rows, counted from 0, END not included")
+Option& DeclareRowRange(CommandLine& line, std::string* text) {
+  return line
+      .Value("--rows", text, "BEGIN:END", "only these rows, counted from 0, END not included")
       .Default("all");
 }
 

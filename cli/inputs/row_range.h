@@ -10,7 +10,7 @@
 
 namespace resmem::cli {
 
-void DeclareRowRange(CommandLine& line, std::string* text);
+Option& DeclareRowRange(CommandLine& line, std::string* text);
 
 // "0:50000", "50000:" or "": begin and end among the `rows` of what `name` says.
 Result<std::pair<int64_t, int64_t>> ParseRowRange(const std::string& text, int64_t rows,

@@ -2,8 +2,9 @@
 
 namespace resmem::cli {
 
-void DeclareRuntime(CommandLine& line, OnnxOptions* options) {
-  line.Value("--onnxruntime", &options->library, "FILE",
+Option& DeclareRuntime(CommandLine& line, OnnxOptions* options) {
+  return line
+      .Value("--onnxruntime", &options->library, "FILE",
              "libonnxruntime.so.1, the library that runs the model")
       .Default("what RESMEM_ONNXRUNTIME names, or the one that ./setup installed")
       .File();

@@ -8,7 +8,7 @@
 namespace resmem::cli {
 
 // --onnxruntime, the same words everywhere.  --threads is for the command to declare.
-void DeclareRuntime(CommandLine& line, OnnxOptions* options);
+Option& DeclareRuntime(CommandLine& line, OnnxOptions* options);
 
 }  // namespace resmem::cli
 

@@ -6,6 +6,7 @@
 
 #include "console/format.h"
 #include "console/interrupt.h"
+#include "inputs/image_options.h"
 
 namespace resmem::cli {
 namespace {
@@ -58,20 +59,31 @@ void RoleOptions::Declare(CommandLine& line, Role made_for) {
        {"validation", Role::kValidation},
        {"test", Role::kTest}},
       "of data with a split, the rows to take");
-  option.Default(std::string(RoleName(made_for)) + " where the data mark any");
+  option.Default(std::string(RoleName(made_for)) + " where the data mark any")
+      .Needs(kRowInputs)
+      .Excludes({"--leave-one-out"});
 }
 
 Result<std::optional<Role>> RoleOptions::Choose(const Dataset& dataset, Console& console) const {
   RESMEM_ASSIGN_OR_RETURN(const std::vector<int64_t> counts, dataset.CountRoles());
   const auto count = [&](Role role) { return counts[static_cast<size_t>(role)]; };
-  if (only_.has_value() && !only_->has_value()) return std::optional<Role>();
-  if (!only_.has_value() && count(made_for_) == 0) {
-    if (made_for_ != Role::kTrain || count(Role::kTest) == 0) return std::optional<Role>();
-    return Status(ErrorCode::kInvalidArgument,
-                  Count(count(Role::kTest)) + " of " + Counted(dataset.rows(), "row") +
-                      " are marked test, and a memory that holds them cannot be judged on them; "
-                      "give training rows, or --only all if you mean it");
+  const bool any = only_.has_value() ? !only_->has_value() : count(made_for_) == 0;
+  const bool tests =
+      count(Role::kTest) > 0 && (any || (only_.has_value() && *only_ == Role::kTest));
+  const auto refuse = [&](const char* why) {
+    return Status(ErrorCode::kInvalidArgument, Count(count(Role::kTest)) + " of " +
+                                                   Counted(dataset.rows(), "row") +
+                                                   " are marked test, " + why);
+  };
+  if (tests && made_for_ == Role::kValidation) {
+    return refuse("and a choice made on them would spoil the test; give validation rows");
   }
+  if (tests && made_for_ == Role::kTrain && !only_.has_value()) {
+    return refuse(
+        "and a memory that holds them cannot be judged on them; give training rows, or --only all "
+        "if you mean it");
+  }
+  if (any) return std::optional<Role>();
   const Role role = only_.has_value() ? **only_ : made_for_;
   if (count(role) == 0) {
     return Status(ErrorCode::kBadData, std::string("no row of the data is marked ") +
@@ -118,7 +130,7 @@ Status WriteRows(const RowSource& rows, MemoryWriter* writer, Console& console) 
   });
   RESMEM_RETURN_IF_ERROR(status);
   RESMEM_RETURN_IF_ERROR(CheckInterrupt());
-  return writer->Finish();
+  return writer->Finish(console.progress());
 }
 
 }  // namespace resmem::cli

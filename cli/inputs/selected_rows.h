@@ -15,7 +15,8 @@ namespace resmem::cli {
 class RoleOptions {
  public:
   void Declare(CommandLine& line, Role made_for);
-  // None: all rows.  Says on the console what was left out.
+  // None: all rows.  Says on the console what was left out.  Rows marked test are nothing to choose
+  // an index's effort on (made_for validation), and to memorize only where --only all says so.
   Result<std::optional<Role>> Choose(const Dataset& dataset, Console& console) const;
 
  private:

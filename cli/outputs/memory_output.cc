@@ -11,6 +11,14 @@ void MemoryOutput::Declare(CommandLine& line) {
   line.Flag("--json", &json_, "the memory as one JSON document on stdout (docs/json.md)");
 }
 
+Result<ResidualMemory> OpenChanged(const std::string& path, Console& console) {
+  auto memory = ResidualMemory::Open(path, {.verify_blocks = false});
+  if (memory.ok()) return memory;
+  auto exact = ResidualMemory::Open(path, {.verify_blocks = false, .exact = true});
+  if (exact.ok()) console.Warn("done, but " + memory.status().message());
+  return exact;
+}
+
 Status MemoryOutput::Print(const std::string& path, const ResidualMemory& memory,
                            const std::vector<std::string>& inputs, const std::string& words,
                            const Console& console) const {

@@ -25,6 +25,10 @@ class MemoryOutput {
   bool json_ = false;
 };
 
+// A memory whose rows this command has just changed: they count, even where the index of others is
+// broken, which is a warning.
+Result<ResidualMemory> OpenChanged(const std::string& path, Console& console);
+
 }  // namespace resmem::cli
 
 #endif  // RESMEM_CLI_OUTPUTS_MEMORY_OUTPUT_H_

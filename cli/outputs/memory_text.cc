@@ -3,7 +3,7 @@
 #include "console/format.h"
 #include "inputs/model_options.h"
 #include "inputs/parameter_options.h"
-#include "resmem/evaluation.h"
+#include "resmem/diagnosis.h"
 
 namespace resmem::cli {
 namespace {
@@ -38,9 +38,11 @@ Table MemoryTable(const std::string& path, const ResidualMemory& memory) {
                 Count(description.outputs) + (description.class_names.empty() ? "" : ", named")});
   table.AddRow({"residuals", FormText(description)});
   if (classification) {
-    table.AddRow(
-        {"residual mass", Fixed(memory.MeanResidualMass(description.parameters.temperature), 4) +
-                              " (0: the base knew every label, 1: none)"});
+    table.AddRow({"residual mass",
+                  memory.rows() == 0
+                      ? "none: the memory is empty"
+                      : Fixed(memory.MeanResidualMass(description.parameters.temperature), 4) +
+                            " (0: the base knew every label, 1: none)"});
   }
   if (description.form == ResidualForm::kSparse) {
     table.AddRow({"dropped mass", Percent(memory.dropped_mass()) + " of it by the sparse form"});
@@ -62,16 +64,36 @@ Table MemoryTable(const std::string& path, const ResidualMemory& memory) {
 
 std::string SearchText(const ResidualMemory& memory) {
   const std::optional<IndexInfo> info = memory.index_info();
-  if (!info.has_value()) return "exact";
-  return "index for recall " + ShortNumber(info->recall) + " (" + Fixed(info->measured_recall, 4) +
-         " measured on " +
+  const std::string& obstacle = memory.index_obstacle();
+  if (!info.has_value()) {
+    if (!obstacle.empty()) return "exact, without its index: " + obstacle;
+    const std::optional<double> asked = AskedRecall(memory);
+    if (!asked.has_value()) return "exact";
+    return "exact so far; an index for recall " + ShortNumber(*asked) +
+           " will be made when many rows are appended, or by compaction";
+  }
+  const std::string asked = "index for recall " + ShortNumber(info->recall);
+  const std::string size = "codes of " + std::to_string(info->code_bits) + " bits, " +
+                           Counted(info->lists, "list") + " in " + Counted(info->files, "file") +
+                           " of " + Bytes(info->bytes);
+  const int64_t k = memory.description().parameters.k;
+  if (!memory.index().Approximate(k)) {
+    return "exact: for " + Counted(k, "neighbor") +
+           " scanning all keys is quicker than lists; not used: " + asked + ", " + size;
+  }
+  return asked + " (" + Fixed(info->measured_recall, 4) + " measured on " +
          (info->given_queries == 0 ? "its rows" : Counted(info->given_queries, "given row")) +
-         "), codes of " + std::to_string(info->code_bits) + " bits, " +
-         Counted(info->lists, "list") + " in " + Counted(info->files, "file") + " of " +
-         Bytes(info->bytes) +
+         "), " + size +
          (info->unindexed_rows == 0
               ? ""
-              : "; " + Counted(info->unindexed_rows, "newer row") + " searched exactly");
+              : "; " + Counted(info->unindexed_rows, "newer row") + " searched exactly" +
+                    (obstacle.empty() ? "" : ": " + obstacle));
+}
+
+void WarnOfObstacle(const std::string& path, const ResidualMemory& memory, Console& console) {
+  if (memory.index_obstacle().empty()) return;
+  console.Warn(path + (memory.index_info().has_value() ? ": newer rows are" : ": is") +
+               " searched exactly, not by the index: " + memory.index_obstacle());
 }
 
 void WarnIfNothingToAdd(const ResidualMemory& memory, Console& console) {

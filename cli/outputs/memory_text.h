@@ -15,6 +15,9 @@ Table MemoryTable(const std::string& path, const ResidualMemory& memory);
 // How it is searched: exactly, or by its index and how well.
 std::string SearchText(const ResidualMemory& memory);
 
+// Where rows cannot be in the index that the memory has: why.
+void WarnOfObstacle(const std::string& path, const ResidualMemory& memory, Console& console);
+
 // The plain warning where the base has memorised its training set.
 void WarnIfNothingToAdd(const ResidualMemory& memory, Console& console);
 

@@ -13,10 +13,14 @@ namespace resmem {
 
 // Keys asked for their k neighbors, by the index and exactly.
 struct IndexCheck {
+  static constexpr int64_t kFewestForError = 30;
+
   int64_t queries = 0, k = 0;
   double asked = 0;           // recall
   double recall = 0;          // the share of rows found that are as near as the last true neighbor
-  double standard_error = 0;  // of the recall
+  double standard_error = 0;  // of the recall; not a number below kFewestForError queries
+  double low = 0;             // nineteen of twenty queries found this recall or more
+  double least = 0;           // recall of the query that found least
   double index_seconds = 0, exact_seconds = 0;  // for all queries together, in one batch
 };
 
@@ -29,22 +33,33 @@ struct Diagnosis {
   std::optional<Evaluation> evaluation, exact_evaluation;
   // Accuracy, or for regression mean squared error, that the index costs.
   double lost = 0;
-  // Base + memory is less accurate than the base, on rows that the base was not trained on.
+  // The evaluation is of rows that the base was not trained on: none marked train, none of the
+  // memory's own unless its logits are out-of-fold.
+  bool judged = false;
+  // Judged, and base + memory is less accurate than the base on these very rows (has the larger
+  // error), be it by chance: the interval is not asked.
   bool worse = false;
+  std::string verdict;              // one sentence: better or worse by how much, or why none
   std::vector<std::string> advice;  // plain sentences: what was found, and what to do
 };
 
 struct DiagnosisOptions {
-  int64_t sample = 500;  // rows of the memory that are asked or judged, given ones that are asked
-  std::optional<Role> only;  // of the rows given; see EvaluationOptions
+  int64_t sample = 500;  // rows of the memory that are asked and judged, given ones that are asked
+  // The rows given have no labels or no logits: they are asked, and none is judged.
+  bool unlabelled = false;
+  std::optional<Role> only{};  // of the rows given; see EvaluationOptions
   int threads = 0;
   Progress* progress = nullptr;
 };
 
-// `exact`: the same memory, opened as exact.  `rows`: labelled, or null; then a sample of the
+// `exact`: the same memory, opened as exact.  `rows`: all are judged; or null: then a sample of the
 // memory's own is judged, each row without itself, where the memory keeps logits.
 Result<Diagnosis> Diagnose(const ResidualMemory& memory, const ResidualMemory& exact,
                            const RowSource* rows, const DiagnosisOptions& options = {});
+
+// For which an index is wished: that of index_info(), or of one that will be made once there are
+// rows for it.  None: search is to be exact.
+std::optional<double> AskedRecall(const ResidualMemory& memory);
 
 }  // namespace resmem
 

@@ -108,6 +108,7 @@ struct EvaluationOptions {
 struct Evaluation {
   Task task = Task::kClassification;
   int64_t rows = 0;
+  int64_t train_rows = 0;  // of these, marked train
   Parameters parameters;
   bool leave_one_out = false;
   std::vector<MethodResult> methods;  // classification: base first, ResMem last

@@ -64,6 +64,8 @@ class KnnIndex {
   // Errors: kInvalidArgument (k, exclude), kBadData (another dim; a value of a query or of a key
   // that is not finite).
   virtual Status Search(MatrixView queries, const SearchOptions& options, Neighbors* out) const = 0;
+  // May a true neighbor be missing from answers of k?
+  virtual bool Approximate(int64_t /*k*/) const { return false; }
 };
 
 // Scans every key.  Rows are numbered through the blocks in order; those in `hidden`

@@ -45,6 +45,8 @@ struct MemoryInfo {
   Fingerprint fingerprint;
   std::string tool_version, created;
   std::optional<IndexInfo> index;
+  bool index_used = false;             // at the memory's k; false: search is exact
+  std::optional<double> asked_recall;  // see AskedRecall()
 };
 
 struct RunInfo {

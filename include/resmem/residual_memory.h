@@ -134,6 +134,9 @@ class ResidualMemory {
   const KnnIndex& index() const;
   const KnnIndex& exact_index() const;
   std::optional<IndexInfo> index_info() const;
+  // Why rows that belong into the index are searched exactly instead, and what to do about it; ""
+  // where nothing stands in the way.
+  const std::string& index_obstacle() const;
 
   // Share of all residual mass, sum |r|, that the sparse form dropped; 0 for others.
   double dropped_mass() const;
@@ -142,7 +145,8 @@ class ResidualMemory {
   // Regression: in the unit of the targets, and without an upper end.
   double MeanResidualMass(float temperature) const;
 
-  // Compares every checksum and every pair of fields that must agree.
+  // Compares every checksum and every pair of fields that must agree, also of queries that are kept
+  // for the index, which no search reads.
   Status Verify(Progress* progress = nullptr) const;
 
   // For the library's own use.
@@ -156,19 +160,42 @@ class ResidualMemory {
   std::unique_ptr<Impl> impl_;
 };
 
+struct IndexOptions {
+  static constexpr int64_t kFewestQueries = 100, kMostQueries = 2000;
+
+  double recall = 0.95;  // above 0, below 1: the share of the true neighbors to be found
+  // A value: 8, or 4, which are read in half the time where memory is the limit; or 2, for
+  // memories that are read from disk.  The fewer, the more rows are measured for the same recall.
+  // Not given: 8 where codes of 8 take up to 256 MiB, 4 where they would take more.
+  std::optional<int> code_bits{};
+  // Keys of the kind that will be asked, and not of the memory's own rows: the recall is promised
+  // for such.  At least kFewestQueries; of more than kMostQueries, so many are taken.  None: for
+  // the memory's rows, each without itself.
+  MatrixView queries{};
+  uint64_t seed = 0;
+  int threads = 0;  // 0: as many as the machine has; the files do not depend on it
+  Progress* progress = nullptr;
+};
+// kInvalidArgument unless recall and bits are such as there are: what IndexMemory() checks first,
+// for whoever has long work to do before.  `memory`: the path of one that is there, for the advice.
+Status CheckIndexOptions(const IndexOptions& options, const std::string& memory = "");
+
 // Writes a new memory, or one more segment of an existing one.  Nothing is visible until
 // Finish(); destruction without it removes what was written.
 class MemoryWriter {
  public:
   struct Options {
     bool overwrite = false;  // replace an existing memory at `path`; nothing else ever is
+    // Made by Finish(), as IndexMemory() would; its `progress` is Finish()'s.
+    std::optional<IndexOptions> index{};
   };
   // `rows`: how many will be added, exactly.  The description's `created` and `tool_version` are
   // set, `top` is at most `outputs`, and regression is stored dense.
   static Result<MemoryWriter> Create(const std::string& path, const MemoryDescription& description,
                                      int64_t rows, const Options& options);
   // New rows of an existing memory: found by the next Open() after Finish().  A row id
-  // that lives in the memory already is kBadData.  Costs no more than the new rows.
+  // that lives in the memory already is kBadData.  Costs no more than the new rows, but where the
+  // memory has an index, and these are many: Finish() then puts them into it.
   static Result<MemoryWriter> Append(const std::string& path, int64_t rows);
   MemoryWriter(MemoryWriter&&) noexcept;
   MemoryWriter& operator=(MemoryWriter&&) noexcept;
@@ -178,7 +205,9 @@ class MemoryWriter {
   // Errors: kBadData (shapes, values that are not finite, labels, repeated ids),
   // kResourceExhausted (no space), kIo.
   Status Add(const Rows& rows);
-  Status Finish();
+  // Errors: also those of IndexMemory() where Options::index asks for one.  Rows that cannot be put
+  // into the index that a memory has are added all the same: ResidualMemory::index_obstacle().
+  Status Finish(Progress* progress = nullptr);
 
   double dropped_mass() const;  // so far, see ResidualMemory
 
@@ -199,30 +228,15 @@ struct CompactOptions {
   Progress* progress = nullptr;
 };
 // Rewrites the memory as one segment without deleted rows.  It answers bit for bit as a
-// memory built without those rows.  Its index, where it has one, is made anew.
+// memory built without those rows.  Its index, where it has one, is made anew; where that cannot
+// be, the memory is searched exactly: ResidualMemory::index_obstacle().
 Status CompactMemory(const std::string& path, const CompactOptions& options = {});
 
-struct IndexOptions {
-  static constexpr int64_t kFewestQueries = 100, kMostQueries = 2000;
-
-  double recall = 0.95;  // above 0, below 1: the share of the true neighbors to be found
-  // A value: 8, or 4, which are read in half the time where memory is the limit; or 2, for
-  // memories that are read from disk.  The fewer, the more rows are measured for the same recall.
-  // Not given: 8 where codes of 8 take up to 256 MiB, 4 where they would take more.
-  std::optional<int> code_bits{};
-  // Keys of the kind that will be asked, and not of the memory's own rows: the recall is promised
-  // for such.  At least kFewestQueries; of more than kMostQueries, so many are taken.  None: for
-  // the memory's rows, each without itself.
-  MatrixView queries{};
-  uint64_t seed = 0;
-  int threads = 0;  // 0: as many as the machine has; the files do not depend on it
-  Progress* progress = nullptr;
-};
 // Makes an index, or replaces the one there is.  How much of it a search reads is chosen by trying,
 // and stored.  The queries taken are stored, too: rows that are appended, and a compacted memory,
 // are tried on them again.  Errors: kInvalidArgument (recall, bits, too few queries, no rows),
-// kBadData (queries of another dimension, or not finite), kUnsupported (keys more than 1e15 apart,
-// more than 32,768 dimensions), kCancelled.
+// kBadData (queries of another dimension, or not finite), kUnsupported (a key more than 1e15 from
+// the mean, more than 32,768 dimensions), kCancelled.
 Status IndexMemory(const std::string& path, const IndexOptions& options);
 // Search is exact again.
 Status RemoveIndex(const std::string& path);

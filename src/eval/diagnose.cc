@@ -1,34 +1,20 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
+#include "eval/advice.h"
 #include "eval/key_sample.h"
+#include "eval/memory_rows.h"
 #include "eval/seconds_since.h"
-#include "resmem/diagnosis.h"
+#include "memory/stored_rows.h"
 #include "support/guard.h"
-#include "support/random.h"
-#include "support/text.h"
 
 namespace resmem {
 namespace {
 
-constexpr double kRecallTolerance = 0.02;  // what a sample of some hundred rows may miss by chance
-constexpr double kAccuracyWorthKeeping = 0.005;
-constexpr double kManyDeleted = 0.25, kManyUnindexed = 0.1;
-
-// Living rows, ascending, each as likely as the others; some perhaps more than once.
-std::vector<int64_t> SampleRows(const ResidualMemory& memory, int64_t wanted) {
-  std::vector<int64_t> rows;
-  Random random(0);
-  while (static_cast<int64_t>(rows.size()) < std::min(wanted, memory.rows())) {
-    const auto row = static_cast<int64_t>(random.Below(static_cast<uint64_t>(memory.capacity())));
-    if (!memory.deleted(row)) rows.push_back(row);
-  }
-  std::sort(rows.begin(), rows.end());
-  return rows;
-}
-
 void SetRecall(const Neighbors& truth, const Neighbors& found, IndexCheck* check) {
+  std::vector<double> recalls;
   double sum = 0, squares = 0;
   for (int64_t q = 0; q < truth.queries; ++q) {
     float last = -1;
@@ -37,13 +23,19 @@ void SetRecall(const Neighbors& truth, const Neighbors& found, IndexCheck* check
     const auto right = std::count_if(found.distances_of(q).begin(), found.distances_of(q).end(),
                                      [&](float distance) { return distance <= last; });
     const double recall = all == 0 ? 1 : static_cast<double>(right) / static_cast<double>(all);
+    recalls.push_back(recall);
     sum += recall;
     squares += recall * recall;
   }
   const auto queries = static_cast<double>(truth.queries);
   check->recall = sum / queries;
   check->standard_error =
-      std::sqrt(std::max(0.0, squares / queries - check->recall * check->recall) / queries);
+      truth.queries < IndexCheck::kFewestForError
+          ? std::numeric_limits<double>::quiet_NaN()
+          : std::sqrt(std::max(0.0, squares / queries - check->recall * check->recall) / queries);
+  std::sort(recalls.begin(), recalls.end());
+  check->least = recalls.front();
+  check->low = recalls[recalls.size() / 20];
 }
 
 // exclude[q] is no neighbor of query q; empty: all rows are.
@@ -70,9 +62,9 @@ Result<IndexCheck> CheckIndex(const ResidualMemory& memory, MatrixView queries,
 }
 
 Result<IndexCheck> CheckIndexOnItsRows(const ResidualMemory& memory,
+                                       const std::vector<int64_t>& rows,
                                        const DiagnosisOptions& options) {
   const auto dim = static_cast<size_t>(memory.description().dim);
-  const std::vector<int64_t> rows = SampleRows(memory, options.sample);
   std::vector<float> keys(rows.size() * dim);
   for (size_t i = 0; i < rows.size(); ++i) {
     memory.DecodeKey(rows[i], std::span(keys).subspan(i * dim, dim));
@@ -91,68 +83,25 @@ RowSource Watch(const RowSource& rows, KeySample* sample) {
   });
 }
 
-// Every n-th block of the memory's rows, about `wanted` rows.
-RowSource SampleOfMemory(const ResidualMemory& memory, int64_t wanted) {
-  constexpr int64_t kBlock = 32;
-  const int64_t blocks = (memory.rows() + kBlock - 1) / kBlock;
-  const int64_t every = std::max<int64_t>(1, blocks * kBlock / std::max<int64_t>(wanted, kBlock));
-  int64_t rows = 0;
-  for (int64_t block = 0; block < blocks; block += every) {
-    rows += std::min(kBlock, memory.rows() - block * kBlock);
-  }
-  return RowSource(rows, [&memory, every](const RowSource::Use& use) {
-    int64_t passed = 0;
-    return ReadMemory(memory, kBlock).Read([&](int64_t begin, const Rows& block) -> Status {
-      if (begin / kBlock % every != 0) return {};
-      RESMEM_RETURN_IF_ERROR(use(passed, block));
-      passed += block.count();
-      return {};
-    });
-  });
-}
-
 double Loss(const Evaluation& evaluation) {
   return evaluation.regression ? evaluation.regression->resmem_mse
                                : 1 - evaluation.methods.back().accuracy.value;
 }
 
-bool IsWorse(const Evaluation& evaluation) {
-  return evaluation.regression ? evaluation.regression->mse_reduction < 0
-                               : evaluation.gain.harmed > evaluation.gain.fixed;
+// By the index and exactly.  `sample` sees the rows.
+Status EvaluateBoth(const ResidualMemory& memory, const ResidualMemory& exact,
+                    const RowSource& rows, const EvaluationOptions& options, KeySample* sample,
+                    Diagnosis* diagnosis) {
+  RESMEM_ASSIGN_OR_RETURN(diagnosis->evaluation,
+                          Evaluate(Predictor(memory), Watch(rows, sample), options));
+  if (!diagnosis->index) return {};
+  RESMEM_ASSIGN_OR_RETURN(diagnosis->exact_evaluation, Evaluate(Predictor(exact), rows, options));
+  diagnosis->lost = Loss(*diagnosis->evaluation) - Loss(*diagnosis->exact_evaluation);
+  return {};
 }
 
-void AdviseOnIndex(const ResidualMemory& memory, Diagnosis* diagnosis) {
-  const IndexCheck& check = *diagnosis->index;
-  const IndexInfo info = *memory.index_info();
-  std::vector<std::string>& advice = diagnosis->advice;
-  if (info.given_queries == 0 && check.recall < check.asked - kRecallTolerance) {
-    advice.push_back(Text("The index finds ", check.recall, " of the true neighbors where ",
-                          check.asked, " was asked for: make it again (resmem index)."));
-  }
-  const std::optional<IndexCheck>& given = diagnosis->index_on_given;
-  if (given && given->recall + 2 * given->standard_error < given->asked) {
-    advice.push_back(Text("On the rows given the index finds ", given->recall,
-                          " of the true neighbors where ", given->asked,
-                          " was asked for, on rows of the memory ", check.recall,
-                          ": choose how much it reads on rows like these (resmem index --recall ",
-                          given->asked, " --data ...)."));
-  }
-  if (static_cast<double>(info.unindexed_rows) >
-      kManyUnindexed * static_cast<double>(memory.capacity())) {
-    advice.push_back(Text(info.unindexed_rows, " of ", memory.capacity(),
-                          " rows are not in the index yet and are searched exactly: compact the "
-                          "memory to have them in it (resmem compact)."));
-  }
-  if (check.index_seconds > check.exact_seconds) {
-    advice.push_back(
-        "Exact search of this sample was as fast: the memory is small enough to do without an "
-        "index (resmem index --remove).");
-  }
-  if (!diagnosis->evaluation || diagnosis->evaluation->regression) return;
-  if (diagnosis->lost > kAccuracyWorthKeeping) {
-    advice.push_back(Text("The index costs ", 100 * diagnosis->lost,
-                          " points of accuracy: ask for a higher recall (resmem index --recall)."));
-  }
+bool KeepsLogits(const MemoryDescription& description) {
+  return description.form == ResidualForm::kLogits || description.task == Task::kRegression;
 }
 
 }  // namespace
@@ -160,55 +109,41 @@ void AdviseOnIndex(const ResidualMemory& memory, Diagnosis* diagnosis) {
 Result<Diagnosis> Diagnose(const ResidualMemory& memory, const ResidualMemory& exact,
                            const RowSource* rows, const DiagnosisOptions& options) try {
   Diagnosis diagnosis;
-  const MemoryDescription& description = memory.description();
-  const bool indexed = memory.index_info().has_value() && memory.rows() > 0;
-  if (indexed) {
-    RESMEM_ASSIGN_OR_RETURN(diagnosis.index, CheckIndexOnItsRows(memory, options));
+  const std::vector<int64_t> own = SampleRows(memory, options.sample);
+  if (memory.index_info() && !own.empty()) {
+    RESMEM_ASSIGN_OR_RETURN(diagnosis.index, CheckIndexOnItsRows(memory, own, options));
   }
   EvaluationOptions evaluation;
   evaluation.baselines = false;
-  evaluation.only = rows != nullptr ? options.only : std::nullopt;
-  evaluation.leave_one_out = rows == nullptr;
   evaluation.threads = options.threads;
   evaluation.progress = options.progress;
-  const bool keeps_logits =
-      description.form == ResidualForm::kLogits || description.task == Task::kRegression;
-  if (rows != nullptr || (keeps_logits && memory.rows() > 1)) {
-    const RowSource judged = rows != nullptr ? *rows : SampleOfMemory(memory, options.sample);
-    KeySample given(options.sample, options.only, /*seed=*/0);
-    RESMEM_ASSIGN_OR_RETURN(diagnosis.evaluation,
-                            Evaluate(Predictor(memory), Watch(judged, &given), evaluation));
-    if (indexed && given.keys().rows > 0 && rows != nullptr) {
-      RESMEM_ASSIGN_OR_RETURN(diagnosis.index_on_given,
-                              CheckIndex(memory, given.keys(), {}, options));
-    }
-    if (indexed) {
-      RESMEM_ASSIGN_OR_RETURN(diagnosis.exact_evaluation,
-                              Evaluate(Predictor(exact), judged, evaluation));
-      diagnosis.lost = Loss(*diagnosis.evaluation) - Loss(*diagnosis.exact_evaluation);
-    }
-    diagnosis.worse =
-        (rows != nullptr || description.cross_fitted) && IsWorse(*diagnosis.evaluation);
-    diagnosis.advice = diagnosis.evaluation->warnings;
-  } else if (description.task == Task::kClassification) {
-    const std::string memorised =
-        MemorisedWarning(memory, memory.MeanResidualMass(description.parameters.temperature));
-    if (!memorised.empty()) diagnosis.advice.push_back(memorised);
+  KeySample asked(options.sample, options.only, /*seed=*/0);
+  if (rows == nullptr && KeepsLogits(memory.description()) && memory.rows() > 1) {
+    evaluation.leave_one_out = true;
+    RESMEM_RETURN_IF_ERROR(
+        EvaluateBoth(memory, exact, ReadMemoryRows(memory, own), evaluation, &asked, &diagnosis));
+  } else if (rows != nullptr && options.unlabelled) {
+    RESMEM_RETURN_IF_ERROR(
+        Watch(*rows, &asked).Read([](int64_t, const Rows&) { return Status(); }));
+  } else if (rows != nullptr) {
+    evaluation.only = options.only;
+    RESMEM_RETURN_IF_ERROR(EvaluateBoth(memory, exact, *rows, evaluation, &asked, &diagnosis));
   }
-  if (indexed) AdviseOnIndex(memory, &diagnosis);
-  const int64_t deleted = memory.capacity() - memory.rows();
-  if (static_cast<double>(deleted) > kManyDeleted * static_cast<double>(memory.capacity())) {
-    diagnosis.advice.push_back(Text(deleted, " of ", memory.capacity(),
-                                    " rows are deleted but still take space: compact the memory "
-                                    "(resmem compact)."));
+  if (rows != nullptr && diagnosis.index && asked.keys().rows > 0) {
+    RESMEM_ASSIGN_OR_RETURN(diagnosis.index_on_given,
+                            CheckIndex(memory, asked.keys(), {}, options));
   }
-  if (!description.tuned) {
-    diagnosis.advice.push_back(
-        "k, sigma and T are not tuned: choose them on validation rows (resmem tune).");
-  }
+  SetVerdict(memory, rows != nullptr, &diagnosis);
+  diagnosis.advice = Advice(memory, diagnosis);
   return diagnosis;
 } catch (...) {
   return CaughtException("diagnose the memory");
+}
+
+std::optional<double> AskedRecall(const ResidualMemory& memory) {
+  const std::optional<IndexRecord>& index = memory.stored_rows().manifest().index;
+  if (!index) return std::nullopt;
+  return index->recall;
 }
 
 }  // namespace resmem

@@ -88,8 +88,8 @@ class Evaluator {
           predictor_.memory().MeanResidualMass(options_.parameters->temperature);
     }
     judge_->Finish(&evaluation_);
+    evaluation_.train_rows = roles_[static_cast<size_t>(Role::kTrain)];
     evaluation_.warnings = EvaluationWarnings(predictor_.memory(), evaluation_,
-                                              roles_[static_cast<size_t>(Role::kTrain)],
                                               roles_[static_cast<size_t>(Role::kValidation)]);
     return std::move(evaluation_);
   }

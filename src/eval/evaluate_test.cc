@@ -319,12 +319,15 @@ TEST_F(EvaluateTest, OnlyRowsOfTheRoleAskedForAreEvaluated) {
   for (int64_t i = 0; i < queries_.rows; ++i) roles.push_back(i % 5 ? Role::kTest : Role::kTrain);
   Rows rows = queries_.view();
   rows.roles = roles;
-  EXPECT_TRUE(HasWarning(Run(rows), "30 of 150 rows are marked train"));
+  const Evaluation all = Run(rows);
+  EXPECT_EQ(all.train_rows, 30);
+  EXPECT_TRUE(HasWarning(all, "30 of 150 rows are marked train"));
   EvaluationOptions options;
   options.only = Role::kTest;
   options.keep_rows = 5;
   const Evaluation result = Run(rows, options, 8);
   EXPECT_EQ(result.rows, 120);
+  EXPECT_EQ(result.train_rows, 0);
   EXPECT_FALSE(HasWarning(result, "marked train"));
   ASSERT_EQ(result.row_results.size(), 5u);
   EXPECT_EQ(result.row_results[4].row, 6);  // rows 0 and 5 are left out
@@ -351,6 +354,12 @@ TEST_F(EvaluateTest, SaysThatTheMemoryHarms) {
   EXPECT_LT(result.gain.interval.high, 0);
   EXPECT_TRUE(HasWarning(result, "The memory harms on these rows (95 % interval of the gain: -"));
   EXPECT_TRUE(HasWarning(result, " points); tune k, sigma and T"));
+  // Rows that the base has seen show no harm.
+  const std::vector<Role> roles(static_cast<size_t>(queries_.rows), Role::kTrain);
+  Rows rows = queries_.view();
+  rows.roles = roles;
+  EXPECT_TRUE(HasWarning(Run(rows), "150 of 150 rows are marked train"));
+  EXPECT_FALSE(HasWarning(Run(rows), "The memory harms"));
 }
 
 TEST_F(EvaluateTest, SaysThatABaseAtChanceWasProbablyGivenOtherRows) {

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <set>
 #include <vector>
 
-#include "resmem/evaluation.h"
+#include "eval/memory_rows.h"
+#include "support/random.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -75,6 +77,29 @@ class MemoryReader {
   std::vector<uint64_t> ids_;
 };
 
+// Those of row_at(0) .. row_at(count - 1) that live.
+Status ReadLiving(const ResidualMemory& memory, int64_t count,
+                  const std::function<int64_t(int64_t)>& row_at, int64_t step,
+                  const RowSource::Use& use) {
+  if (memory.description().task == Task::kClassification &&
+      memory.description().form != ResidualForm::kLogits) {
+    return {ErrorCode::kUnsupported,
+            Text("the memory keeps ", ResidualFormName(memory.description().form),
+                 " residuals and no logits, so its own rows cannot be read back; give the arrays "
+                 "that it was made of")};
+  }
+  MemoryReader reader(memory);
+  int64_t begin = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    if (!memory.deleted(row_at(i))) reader.Add(row_at(i));
+    if (reader.count() < step) continue;
+    RESMEM_RETURN_IF_ERROR(use(begin, reader.View()));
+    begin += reader.count();
+    reader.Clear();
+  }
+  return reader.empty() ? Status() : use(begin, reader.View());
+}
+
 }  // namespace
 
 RowSource ReadDataset(const Dataset& dataset, int64_t block_rows) {
@@ -106,25 +131,30 @@ RowSource ReadRows(const Rows& rows, int64_t block_rows) {
 RowSource ReadMemory(const ResidualMemory& memory, int64_t block_rows) {
   const MemoryDescription& description = memory.description();
   const int64_t step = BlockRows(block_rows, description.dim + description.outputs);
-  return {memory.rows(), [&memory, step](const RowSource::Use& use) -> Status {
-            if (memory.description().task == Task::kClassification &&
-                memory.description().form != ResidualForm::kLogits) {
-              return {ErrorCode::kUnsupported,
-                      Text("the memory keeps ", ResidualFormName(memory.description().form),
-                           " residuals and no logits, so its own rows cannot be read back; give "
-                           "the arrays that it was made of")};
-            }
-            MemoryReader reader(memory);
-            int64_t begin = 0;
-            for (int64_t row = 0; row < memory.capacity(); ++row) {
-              if (!memory.deleted(row)) reader.Add(row);
-              if (reader.count() < step) continue;
-              RESMEM_RETURN_IF_ERROR(use(begin, reader.View()));
-              begin += reader.count();
-              reader.Clear();
-            }
-            return reader.empty() ? Status() : use(begin, reader.View());
+  return {memory.rows(), [&memory, step](const RowSource::Use& use) {
+            const auto same = [](int64_t row) { return row; };
+            return ReadLiving(memory, memory.capacity(), same, step, use);
           }};
+}
+
+RowSource ReadMemoryRows(const ResidualMemory& memory, std::vector<int64_t> rows) {
+  const MemoryDescription& description = memory.description();
+  const int64_t step = BlockRows(0, description.dim + description.outputs);
+  const int64_t count = std::ssize(rows);
+  return {count, [&memory, rows = std::move(rows), step](const RowSource::Use& use) {
+            const auto at = [&](int64_t i) { return rows[static_cast<size_t>(i)]; };
+            return ReadLiving(memory, std::ssize(rows), at, step, use);
+          }};
+}
+
+std::vector<int64_t> SampleRows(const ResidualMemory& memory, int64_t wanted) {
+  std::set<int64_t> rows;
+  Random random(0);
+  while (std::ssize(rows) < std::min(wanted, memory.rows())) {
+    const auto row = static_cast<int64_t>(random.Below(static_cast<uint64_t>(memory.capacity())));
+    if (!memory.deleted(row)) rows.insert(row);
+  }
+  return {rows.begin(), rows.end()};
 }
 
 }  // namespace resmem

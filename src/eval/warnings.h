@@ -13,8 +13,12 @@ namespace resmem {
 inline constexpr double kMemorisedMass = 0.05;
 
 std::vector<std::string> EvaluationWarnings(const ResidualMemory& memory,
-                                            const Evaluation& evaluation, int64_t train_rows,
-                                            int64_t validation_rows);
+                                            const Evaluation& evaluation, int64_t validation_rows);
+
+// Where the rows show harm, or no help; else empty.
+std::string EffectWarning(const Evaluation& evaluation);
+// "(95 % interval of the gain: -5.55 to +0.87 points)"
+std::string EffectRange(const Evaluation& evaluation);
 
 }  // namespace resmem
 

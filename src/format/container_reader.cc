@@ -35,6 +35,21 @@ uint64_t HashOfHeader(std::span<const std::byte> header, uint32_t version) {
   return Hash64(hashed);
 }
 
+// What to do about a file that is broken.  Of an index the memory knows it.
+const char* RepairOf(FileKind kind) {
+  switch (kind) {
+    case FileKind::kManifest:
+    case FileKind::kSegment:
+    case FileKind::kDeletions:
+      return "; restore the memory from a copy, or make it anew from its data";
+    case FileKind::kIndex:
+    case FileKind::kQueries:
+      return "";
+    default:
+      return "; restore the file from a copy, or build it again";
+  }
+}
+
 // Fields are unsigned 64 bits; as sizes they are only good up to 2^63 - 1.
 int64_t Size(uint64_t field) {
   return field > static_cast<uint64_t>(INT64_MAX) ? -1 : static_cast<int64_t>(field);
@@ -43,14 +58,14 @@ int64_t Size(uint64_t field) {
 }  // namespace
 
 Status ContainerReader::Corrupt(const std::string& problem) const {
-  return {ErrorCode::kCorrupt,
-          Text(path_, ": ", problem, "; restore the file from a copy, or build it again")};
+  return {ErrorCode::kCorrupt, Text(path_, ": ", problem, RepairOf(kind_))};
 }
 
 Result<ContainerReader> ContainerReader::Open(FileSystem& files, const std::string& path,
                                               FileKind kind) {
   ContainerReader reader;
   reader.path_ = path;
+  reader.kind_ = kind;
   RESMEM_ASSIGN_OR_RETURN(reader.file_, files.Map(path));
   RESMEM_RETURN_IF_ERROR(reader.ReadHeader(kind));
   return reader;

@@ -77,6 +77,7 @@ class ContainerReader {
   Status VerifyRange(int64_t begin, int64_t end) const;
 
   std::string path_;
+  FileKind kind_{};  // expected
   MappedFile file_;
   uint64_t header_hash_ = 0;
   std::vector<Section> sections_;

@@ -77,8 +77,7 @@ Result<InvertedFile> InvertedFile::Open(ContainerReader file, int64_t dim, int64
   if (code_bits == 0) {
     return Status(ErrorCode::kUnsupported,
                   Text(file.path(), ": holds \"", codes, "\" where this version knows \"",
-                       kNameOf8Bits, "\", \"", kNameOf4Bits, "\" and \"", kNameOf2Bits,
-                       "\"; make the index anew with: resmem index MEMORY --recall SHARE"));
+                       kNameOf8Bits, "\", \"", kNameOf4Bits, "\" and \"", kNameOf2Bits, "\""));
   }
   RESMEM_RETURN_IF_ERROR(
       file.ExpectSections(InvertedLayout(dim, lists, blocks, code_bits).sections));

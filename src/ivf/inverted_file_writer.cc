@@ -226,8 +226,8 @@ Result<ContainerWriter::Finished> WriteInvertedFile(FileSystem& files, const std
                                                     const InvertedFileOptions& options) {
   if (keys.dim() > kMostCodes || keys.rows() > kMostListedRows) {
     return Status(ErrorCode::kUnsupported,
-                  Text(keys.rows(), " rows of ", keys.dim(), " values; an inverted file takes ",
-                       kMostListedRows, " rows of ", kMostCodes, " values; search exactly"));
+                  Text(keys.rows(), " rows of ", keys.dim(), " values; an index takes up to ",
+                       kMostListedRows, " rows of ", kMostCodes, " values"));
   }
   return Builder(keys, options).Write(files, path);
 }

@@ -28,6 +28,8 @@ class IvfIndex : public KnnIndex {
   int64_t rows() const override { return exact_.rows(); }
   int64_t dim() const override { return exact_.dim(); }
 
+  bool Approximate(int64_t k) const override { return !ExactIsQuicker(k); }
+
   Status Search(MatrixView queries, const SearchOptions& options, Neighbors* out) const override
       try {
     RESMEM_RETURN_IF_ERROR(CheckSearch(queries, options, dim(), rows()));

@@ -51,6 +51,8 @@ TEST_P(IvfIndexOf, ReachesTheAskedRecallOnQueriesItHasNotSeen) {
     if (clusters > 0) {
       EXPECT_LT(index.efforts.front().effort.lists, 30);
       EXPECT_FALSE(index.efforts.front().exact);
+      EXPECT_TRUE(index.approximate->Approximate(10));
+      EXPECT_FALSE(index.approximate->Approximate(kMostNeighbors + 1));
     }
   }
 }
@@ -109,6 +111,8 @@ TEST(IvfIndex, WhereListsDoNotPayTheAnswerIsTheExactOne) {
   Indexed index(ClusteredKeys(3000, kDim, 0, 13), kDim);
   ASSERT_TRUE(index.Build(0.95).ok());
   ASSERT_TRUE(index.efforts.front().exact);
+  EXPECT_FALSE(index.approximate->Approximate(10));
+  EXPECT_FALSE(index.exact->Approximate(10));
   const MatrixView queries(index.values.data(), 40, kDim);
   EXPECT_EQ(Find(*index.approximate, queries, Options(10)).rows,
             Find(*index.exact, queries, Options(10)).rows);

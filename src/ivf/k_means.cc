@@ -183,7 +183,7 @@ Status CheckListedDistance(int64_t row, double squared_distance) {
   }
   return {ErrorCode::kUnsupported,
           Text("the key of row ", row, " lies ", std::sqrt(squared_distance),
-               " from the mean, an inverted file takes up to ", kLargestListedDistance,
+               " from the mean, an index takes up to ", kLargestListedDistance,
                "; scale the embedding down, or search exactly")};
 }
 

@@ -167,7 +167,8 @@ Status ListSearch::Measure(std::span<const Question> questions, std::span<Candid
     for (const Candidate& candidate : pools[q].Kept()) {
       if (candidate.number() >= file_.rows()) {
         return file_.file().Corrupt(Text("a list holds row ", candidate.number(),
-                                         ", but there are only ", file_.rows(), " rows"));
+                                         ", but there are only ", file_.rows(),
+                                         " rows; find out more with: resmem verify"));
       }
       pairs.push_back({candidate.number(), static_cast<uint32_t>(q)});
     }

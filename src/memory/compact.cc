@@ -128,16 +128,15 @@ class Compactor {
   uint64_t source_end_ = 0;
 };
 
-}  // namespace
-
-Status CompactMemory(FileSystem& files, const std::string& path, const CompactOptions& options) {
-  RESMEM_ASSIGN_OR_RETURN(const std::unique_ptr<FolderChange> change,
-                          FolderChange::Begin(files, path, FolderChange::Start::kExisting));
-  RESMEM_ASSIGN_OR_RETURN(const StoredRows rows, StoredRows::Load(files, change->folder()));
+Status Compact(FolderChange* change, const CompactOptions& options) {
+  RESMEM_ASSIGN_OR_RETURN(const StoredRows rows,
+                          StoredRows::Load(change->files(), change->folder()));
   Manifest manifest = change->current();
   MemoryDescription& description = manifest.description;
   const bool freeze = options.freeze && description.form == ResidualForm::kLogits;
-  const bool indexed = !manifest.index || manifest.index->rows() == rows.capacity();
+  const std::optional<IndexRecord>& index = manifest.index;
+  const bool indexed = !index || index->rows() == rows.capacity() ||
+                       (index->obstacle && index->obstacle->rows == rows.capacity());
   if (!freeze && indexed && rows.deleted().empty() && rows.segments().size() <= 1) return {};
   // What is copied gets new checksums: nothing broken may get one.
   RESMEM_RETURN_IF_ERROR(rows.Verify(options.progress));
@@ -149,17 +148,21 @@ Status CompactMemory(FileSystem& files, const std::string& path, const CompactOp
   manifest.segments.clear();
   if (rows.living() > 0) {
     Compactor compactor(rows, description, options.progress);
-    RESMEM_ASSIGN_OR_RETURN(FileRecord record, compactor.Write(change.get()));
+    RESMEM_ASSIGN_OR_RETURN(FileRecord record, compactor.Write(change));
     manifest.segments.push_back(std::move(record));
   }
   if (manifest.index) {
-    manifest.index->parts.clear();
     RESMEM_ASSIGN_OR_RETURN(const StoredRows compacted,
-                            StoredRows::Load(files, change->folder(), manifest));
-    RESMEM_RETURN_IF_ERROR(
-        AddIndexPart(change.get(), compacted, 0, /*threads=*/0, options.progress, &manifest));
+                            StoredRows::Load(change->files(), change->folder(), manifest));
+    RESMEM_RETURN_IF_ERROR(RemakeIndex(change, compacted, options.progress, &manifest));
   }
   return change->Publish(std::move(manifest));
+}
+
+}  // namespace
+
+Status CompactMemory(FileSystem& files, const std::string& path, const CompactOptions& options) {
+  return ChangeMemory(files, path, [&](FolderChange* change) { return Compact(change, options); });
 }
 
 }  // namespace resmem

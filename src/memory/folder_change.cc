@@ -53,7 +53,14 @@ Result<std::unique_ptr<FolderChange>> FolderChange::Begin(FileSystem& files,
                                                           const std::string& path, Start start) {
   std::unique_ptr<FolderChange> change(new FolderChange(files, path));
   RESMEM_RETURN_IF_ERROR(change->PrepareFolder(start));
-  RESMEM_ASSIGN_OR_RETURN(change->lock_, files.Lock(change->PathOf(kLockName)));
+  auto lock = files.Lock(change->PathOf(kLockName));
+  if (lock.status().code() == ErrorCode::kIo) {
+    return Status(ErrorCode::kIo,
+                  Text(lock.status().message(),
+                       "; whoever changes a memory must be allowed to write to its folder: see to "
+                       "that, or change a copy (cp -r)"));
+  }
+  RESMEM_ASSIGN_OR_RETURN(change->lock_, std::move(lock));
   RESMEM_RETURN_IF_ERROR(change->ReadState(start));
   return change;
 }
@@ -114,9 +121,11 @@ Status FolderChange::ReadState(Start start) {
 
   RESMEM_ASSIGN_OR_RETURN(const std::vector<std::string> names, files_->List(folder_));
   if (start == Start::kNew && HoldsNumberedFiles(names)) {
-    return {ErrorCode::kInvalidArgument,
-            Text(folder_, ": holds files of a memory whose ", kManifestName,
-                 " is missing; restore it, or choose another name, or ask to overwrite them")};
+    return {
+        ErrorCode::kInvalidArgument,
+        Text(folder_, ": holds files of a memory whose ", kManifestName,
+             " is missing, as a command that was killed leaves them; overwrite them (--overwrite), "
+             "choose another name, or restore it")};
   }
   int64_t latest = current_.generation;
   bool leftovers = false;
@@ -153,6 +162,15 @@ Status FolderChange::Publish(Manifest manifest) {
   published_ = true;
   RemoveFiles(manifest, 0);
   return {};
+}
+
+Status FolderChange::Explained(const Status& status) const {
+  const ErrorCode code = status.code();
+  if (code != ErrorCode::kIo && code != ErrorCode::kResourceExhausted) return status;
+  const auto manifest = ReadManifest(*files_, folder_);
+  if (manifest.ok() && manifest->generation >= generation_) return status;
+  return {code, Text(status.message(), "; ",
+                     current_.generation > 0 ? folder_ + " is as it was" : "nothing was written")};
 }
 
 void FolderChange::RemoveFiles(const Manifest& keep, int64_t least_generation) const {

@@ -41,6 +41,9 @@ class FolderChange {
   // Sets the generation and the tool version, and the date where it is empty.
   Status Publish(Manifest manifest);
 
+  // `status` of this change; where the system refused something, also what is left.
+  Status Explained(const Status& status) const;
+
  private:
   FolderChange(FileSystem& files, std::string folder);
   Status PrepareFolder(Start start);
@@ -58,6 +61,14 @@ class FolderChange {
   Manifest current_;
   int64_t generation_ = 0;
 };
+
+// Changes a memory that must be there: body(change) writes and publishes.
+template <class Body>
+Status ChangeMemory(FileSystem& files, const std::string& path, const Body& body) {
+  RESMEM_ASSIGN_OR_RETURN(const std::unique_ptr<FolderChange> change,
+                          FolderChange::Begin(files, path, FolderChange::Start::kExisting));
+  return change->Explained(body(change.get()));
+}
 
 }  // namespace resmem
 

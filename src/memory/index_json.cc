@@ -77,6 +77,26 @@ Result<IndexPart> PartFromJson(const Json& object, int64_t generation, const std
   return part;
 }
 
+// Missing where nothing stands in the way, and in files of before it was written down.
+Result<std::optional<IndexObstacle>> ObstacleFromJson(const Json& object) {
+  const auto found = object.find("obstacle");
+  if (found == object.end() || found->is_null()) return std::optional<IndexObstacle>();
+  IndexObstacle obstacle;
+  Fields fields(*found, "obstacle of the index");
+  fields.Get("rows", &obstacle.rows);
+  fields.Get("why", &obstacle.why);
+  const Json* ids = fields.Find("ids");
+  RESMEM_RETURN_IF_ERROR(fields.status());
+  if (!ids->is_array()) return CorruptManifest("obstacle of the index: ids is not a list");
+  for (const Json& id : *ids) {
+    if (!id.is_number_unsigned()) {
+      return CorruptManifest(Text("obstacle of the index: the id ", id.dump(), " is no number"));
+    }
+    obstacle.ids.push_back(id.get<uint64_t>());
+  }
+  return std::optional(std::move(obstacle));
+}
+
 // Missing in files of before there were two kinds.
 Result<int> CodeBitsFromJson(const Json& object) {
   if (!object.contains("code_bits")) return 8;
@@ -105,11 +125,15 @@ Json IndexToJson(const IndexRecord& index) {
     record["efforts"] = std::move(efforts);
     parts.push_back(std::move(record));
   }
-  return {{"recall", index.recall},
-          {"seed", index.seed},
-          {"code_bits", index.code_bits},
-          {"queries", index.queries ? RecordToJson(*index.queries) : Json(nullptr)},
-          {"parts", std::move(parts)}};
+  Json json = {{"recall", index.recall},
+               {"seed", index.seed},
+               {"code_bits", index.code_bits},
+               {"queries", index.queries ? RecordToJson(*index.queries) : Json(nullptr)},
+               {"parts", std::move(parts)}};
+  if (const std::optional<IndexObstacle>& obstacle = index.obstacle) {
+    json["obstacle"] = {{"rows", obstacle->rows}, {"why", obstacle->why}, {"ids", obstacle->ids}};
+  }
+  return json;
 }
 
 Result<IndexRecord> IndexFromJson(const Json& object, const Manifest& manifest) {
@@ -120,6 +144,7 @@ Result<IndexRecord> IndexFromJson(const Json& object, const Manifest& manifest) 
   RESMEM_RETURN_IF_ERROR(fields.status());
   RESMEM_ASSIGN_OR_RETURN(index.recall, ShareFromJson(object, "recall", "the index"));
   RESMEM_ASSIGN_OR_RETURN(index.code_bits, CodeBitsFromJson(object));
+  RESMEM_ASSIGN_OR_RETURN(index.obstacle, ObstacleFromJson(object));
   if (!parts->is_array()) return CorruptManifest("the index: parts is not a list");
   const auto queries = object.find("queries");  // indexes had none at first
   if (queries != object.end() && !queries->is_null()) {

@@ -68,5 +68,25 @@ TEST(IndexJson, EffortsThatCannotBeAreRefused) {
   }
 }
 
+TEST(IndexJson, AnObstacleIsReadAsItWasWrittenOrRefused) {
+  Json json = WithEfforts({Effort(1024)});
+  EXPECT_FALSE(IndexFromJson(json, OneSegment())->obstacle.has_value());
+  json["obstacle"] = nullptr;
+  EXPECT_FALSE(IndexFromJson(json, OneSegment())->obstacle.has_value());
+  json["obstacle"] = {{"rows", 40u}, {"why", "too far"}, {"ids", {7u, 9u}}};
+  const auto read = IndexFromJson(json, OneSegment());
+  const auto again = IndexFromJson(Json::parse(IndexToJson(*read).dump()), OneSegment());
+  ASSERT_TRUE(again.ok() && again->obstacle.has_value());
+  EXPECT_EQ(again->obstacle->rows, 40);
+  EXPECT_EQ(again->obstacle->why, "too far");
+  EXPECT_EQ(again->obstacle->ids, (std::vector<uint64_t>{7, 9}));
+  for (const Json& wrong : {Json(5), Json{{"rows", 40u}, {"why", "too far"}},
+                            Json{{"rows", 40u}, {"why", 3}, {"ids", {}}},
+                            Json{{"rows", 40u}, {"why", "too far"}, {"ids", {"seven"}}}}) {
+    json["obstacle"] = wrong;
+    EXPECT_EQ(IndexFromJson(json, OneSegment()).status().code(), ErrorCode::kCorrupt) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace resmem

@@ -28,6 +28,13 @@ struct IndexPart {
   std::vector<MeasuredEffort> efforts;  // by k, ascending to kMostNeighbors
 };
 
+// Why the rows after the last part are not in one.
+struct IndexObstacle {
+  int64_t rows = 0;  // so many there were when it was tried last
+  std::string why;
+  std::vector<uint64_t> ids{};  // of the rows to delete, where that would help
+};
+
 // Parts cover the segments in order, from the first; the last segments may be in none.
 struct IndexRecord {
   double recall = 0;  // as asked
@@ -35,6 +42,7 @@ struct IndexRecord {
   int code_bits = 8;                  // a value; or 4 or 2
   std::optional<FileRecord> queries;  // that all efforts were chosen on; none: rows of the parts
   std::vector<IndexPart> parts;
+  std::optional<IndexObstacle> obstacle{};
 
   int64_t rows() const;
 };

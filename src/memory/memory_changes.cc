@@ -16,59 +16,60 @@
 namespace resmem {
 
 Status DeleteRows(FileSystem& files, const std::string& path, std::span<const uint64_t> ids) {
-  RESMEM_ASSIGN_OR_RETURN(const std::unique_ptr<FolderChange> change,
-                          FolderChange::Begin(files, path, FolderChange::Start::kExisting));
-  RESMEM_ASSIGN_OR_RETURN(const StoredRows rows, StoredRows::Load(files, change->folder()));
-  RESMEM_RETURN_IF_ERROR(rows.VerifyIds());
-  const IdIndex index(rows);
-  std::vector<int64_t> deleted = rows.deleted();
-  for (const uint64_t id : ids) {
-    const std::optional<int64_t> row = index.Find(id);
-    if (!row) {
-      return {ErrorCode::kNotFound,
-              Text(path, ": no living row has the id ", id, "; nothing was deleted")};
+  return ChangeMemory(files, path, [&](FolderChange* change) -> Status {
+    RESMEM_ASSIGN_OR_RETURN(const StoredRows rows, StoredRows::Load(files, change->folder()));
+    RESMEM_RETURN_IF_ERROR(rows.VerifyIds());
+    const IdIndex index(rows);
+    std::vector<int64_t> deleted = rows.deleted();
+    for (const uint64_t id : ids) {
+      const std::optional<int64_t> row = index.Find(id);
+      if (!row) {
+        return {ErrorCode::kNotFound,
+                Text(path, ": no living row has the id ", id, "; nothing was deleted")};
+      }
+      deleted.push_back(*row);
     }
-    deleted.push_back(*row);
-  }
-  std::sort(deleted.begin(), deleted.end());
-  deleted.erase(std::unique(deleted.begin(), deleted.end()), deleted.end());
-  if (deleted.size() == rows.deleted().size()) return {};
-  Manifest manifest = change->current();
-  RESMEM_ASSIGN_OR_RETURN(
-      manifest.deletions,
-      WriteDeletions(files, change->folder(), change->NewName(kDeletionsPrefix), deleted));
-  return change->Publish(std::move(manifest));
+    std::sort(deleted.begin(), deleted.end());
+    deleted.erase(std::unique(deleted.begin(), deleted.end()), deleted.end());
+    if (deleted.size() == rows.deleted().size()) return {};
+    Manifest manifest = change->current();
+    RESMEM_ASSIGN_OR_RETURN(
+        manifest.deletions,
+        WriteDeletions(files, change->folder(), change->NewName(kDeletionsPrefix), deleted));
+    return change->Publish(std::move(manifest));
+  });
 }
 
 Status UpdateDescription(FileSystem& files, const std::string& path,
                          const MemoryDescription& description) {
   RESMEM_RETURN_IF_ERROR(CheckDescription(description));
-  RESMEM_ASSIGN_OR_RETURN(const std::unique_ptr<FolderChange> change,
-                          FolderChange::Begin(files, path, FolderChange::Start::kExisting));
-  Manifest manifest = change->current();
-  MemoryDescription& current = manifest.description;
-  if (description.task != current.task || description.dim != current.dim ||
-      description.outputs != current.outputs || description.form != current.form) {
-    return {ErrorCode::kInvalidArgument,
-            Text(path, ": the description is of another memory: ", TaskName(description.task), ", ",
-                 description.dim, " dimensions, ", description.outputs, " outputs, ",
-                 ResidualFormName(description.form), " where this one has ", TaskName(current.task),
-                 ", ", current.dim, ", ", current.outputs, ", ", ResidualFormName(current.form))};
-  }
-  const bool frozen =
-      current.form != ResidualForm::kLogits && current.task == Task::kClassification;
-  if (frozen && description.parameters.temperature != current.parameters.temperature) {
-    return {ErrorCode::kInvalidArgument,
-            Text(path, ": temperature ", description.parameters.temperature,
-                 " was asked, but the residuals are frozen at ", current.parameters.temperature,
-                 "; build the memory with logits to change it")};
-  }
-  current.parameters = description.parameters;
-  current.tuned = description.tuned;
-  current.calibrator = description.calibrator;
-  current.calibrator_temperature = description.calibrator_temperature;
-  current.notes = description.notes;
-  return change->Publish(std::move(manifest));
+  return ChangeMemory(files, path, [&](FolderChange* change) -> Status {
+    Manifest manifest = change->current();
+    MemoryDescription& current = manifest.description;
+    if (description.task != current.task || description.dim != current.dim ||
+        description.outputs != current.outputs || description.form != current.form) {
+      return {
+          ErrorCode::kInvalidArgument,
+          Text(path, ": the description is of another memory: ", TaskName(description.task), ", ",
+               description.dim, " dimensions, ", description.outputs, " outputs, ",
+               ResidualFormName(description.form), " where this one has ", TaskName(current.task),
+               ", ", current.dim, ", ", current.outputs, ", ", ResidualFormName(current.form))};
+    }
+    const bool frozen =
+        current.form != ResidualForm::kLogits && current.task == Task::kClassification;
+    if (frozen && description.parameters.temperature != current.parameters.temperature) {
+      return {ErrorCode::kInvalidArgument,
+              Text(path, ": temperature ", description.parameters.temperature,
+                   " was asked, but the residuals are frozen at ", current.parameters.temperature,
+                   "; build the memory with logits to change it")};
+    }
+    current.parameters = description.parameters;
+    current.tuned = description.tuned;
+    current.calibrator = description.calibrator;
+    current.calibrator_temperature = description.calibrator_temperature;
+    current.notes = description.notes;
+    return change->Publish(std::move(manifest));
+  });
 }
 
 Status DeleteRows(const std::string& path, std::span<const uint64_t> ids) try {

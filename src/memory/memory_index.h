@@ -27,22 +27,31 @@ class MemoryIndex {
   const KnnIndex& index() const { return *index_; }
   const IndexInfo& info() const { return info_; }
   Status Verify(Progress* progress) const;
+  // Of the queries that are kept: no search needs them.
+  Status VerifyQueries() const;
 
  private:
   std::unique_ptr<KnnIndex> index_;
   std::vector<const InvertedFile*> files_;  // of the index
   std::optional<QueryFile> queries_;
+  Status queries_status_;
+  std::string advice_;  // for whoever finds a file broken
   IndexInfo info_;
 };
 
-// Segments [first_segment, end) of `rows` into a new part of the index in `manifest`, whose parts
-// end there; nothing where all these rows are deleted.  At most one part a change.
-Status AddIndexPart(FolderChange* change, const StoredRows& rows, size_t first_segment, int threads,
-                    Progress* progress, Manifest* manifest);
+// Makes the index that is asked for, of all `rows`, and its record in `manifest`.  kUnsupported
+// where rows cannot be in one; `is_new`: the memory is being made, too.
+Status MakeIndex(FolderChange* change, const StoredRows& rows, const IndexOptions& options,
+                 bool is_new, Progress* progress, Manifest* manifest);
+
+// Makes the index in `manifest`, not yet published, anew, of all `rows`; where rows cannot be in
+// it, they are in none, and `manifest` tells why.
+Status RemakeIndex(FolderChange* change, const StoredRows& rows, Progress* progress,
+                   Manifest* manifest);
 
 // Where `manifest`, not yet published, has an index and many rows after it: a new part of these,
-// and of the small parts before.
-Status ExtendIndex(FolderChange* change, Manifest* manifest);
+// and of the small parts before.  Where rows cannot be in it, they stay after it.
+Status ExtendIndex(FolderChange* change, Progress* progress, Manifest* manifest);
 
 }  // namespace resmem
 

@@ -20,8 +20,8 @@ Result<MemoryWriter> MemoryWriter::Create(const std::string& path,
                                           const MemoryDescription& description, int64_t rows,
                                           const Options& options) try {
   auto impl = std::make_unique<Impl>();
-  RESMEM_ASSIGN_OR_RETURN(impl->rows, RowWriter::Create(FileSystem::Posix(), path, description,
-                                                        rows, options.overwrite));
+  RESMEM_ASSIGN_OR_RETURN(impl->rows,
+                          RowWriter::Create(FileSystem::Posix(), path, description, rows, options));
   return MemoryWriter(std::move(impl));
 } catch (...) {
   return CaughtException("create the memory");
@@ -44,7 +44,9 @@ Status MemoryWriter::Add(const Rows& rows) try { return impl_->rows->Add(rows); 
 double MemoryWriter::dropped_mass() const {
   return impl_->rows->mass().dropped_share();
 }
-Status MemoryWriter::Finish() try { return impl_->rows->Finish(); } catch (...) {
+Status MemoryWriter::Finish(Progress* progress) try {
+  return impl_->rows->Finish(progress);
+} catch (...) {
   return CaughtException("finish the memory");
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "memory/id_index.h"
+#include "memory/index_advice.h"
 #include "memory/memory_index.h"
 #include "memory/residual_cache.h"
 #include "memory/stored_rows.h"
@@ -29,6 +30,7 @@ struct ResidualMemory::Impl {
   std::string path;
   StoredRows rows;
   int64_t bytes_on_disk = 0;
+  std::string index_obstacle;
   std::unique_ptr<KnnIndex> exact;
   std::optional<MemoryIndex> approximate;
   mutable std::once_flag cache_once;
@@ -42,8 +44,9 @@ Status ResidualMemory::Impl::Verify(Progress* progress) const {
   if (approximate) RESMEM_RETURN_IF_ERROR(approximate->Verify(progress));
   const std::optional<uint64_t> repeated = ids().repeated();
   if (!repeated) return {};
-  return {ErrorCode::kCorrupt, Text(path, ": two living rows have the id ", *repeated,
-                                    "; restore the memory from a copy, or build it again")};
+  return {ErrorCode::kCorrupt,
+          Text(path, ": two living rows have the id ", *repeated,
+               "; restore the memory from a copy, or make it anew from its data")};
 }
 
 ResidualMemory::ResidualMemory(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -61,7 +64,9 @@ Status ResidualMemory::Impl::Load(const OpenOptions& options) {
   }
   RESMEM_ASSIGN_OR_RETURN(
       exact, MakeExactIndex(manifest.description.dim, std::move(blocks), rows.deleted()));
-  if (!manifest.index || manifest.index->parts.empty()) return {};
+  if (!manifest.index) return {};
+  if (manifest.index->obstacle) index_obstacle = ObstacleText(path, *manifest.index);
+  if (manifest.index->parts.empty()) return {};
   for (const IndexPart& part : manifest.index->parts) bytes_on_disk += part.file.bytes;
   if (manifest.index->queries) bytes_on_disk += manifest.index->queries->bytes;
   if (options.exact) return {};
@@ -84,10 +89,7 @@ Result<ResidualMemory> ResidualMemory::Open(const std::string& path,
     // A file of the index is gone: another process has replaced the manifest since, or it is lost.
     RESMEM_ASSIGN_OR_RETURN(const Manifest now, ReadManifest(files, path));
     if (now.generation == impl->rows.manifest().generation) {
-      return Status(ErrorCode::kCorrupt, Text(loaded.message(),
-                                              ", but the manifest names it; make it again with: "
-                                              "resmem index ",
-                                              path));
+      return Status(ErrorCode::kCorrupt, loaded.message());
     }
   }
 } catch (...) {
@@ -114,6 +116,9 @@ bool ResidualMemory::deleted(int64_t row) const {
 }
 const KnnIndex& ResidualMemory::index() const {
   return impl_->approximate ? impl_->approximate->index() : *impl_->exact;
+}
+const std::string& ResidualMemory::index_obstacle() const {
+  return impl_->index_obstacle;
 }
 const KnnIndex& ResidualMemory::exact_index() const {
   return *impl_->exact;
@@ -230,7 +235,8 @@ double ResidualMemory::MeanResidualMass(float temperature) const {
 }
 
 Status ResidualMemory::Verify(Progress* progress) const try {
-  return impl_->Verify(progress);
+  RESMEM_RETURN_IF_ERROR(impl_->Verify(progress));
+  return impl_->approximate ? impl_->approximate->VerifyQueries() : Status();
 } catch (...) {
   return CaughtException("verify the memory");
 }

@@ -25,16 +25,19 @@ Status CheckRowCount(int64_t rows) {
 
 Result<std::unique_ptr<RowWriter>> RowWriter::Create(FileSystem& files, const std::string& path,
                                                      const MemoryDescription& description,
-                                                     int64_t rows, bool overwrite) {
+                                                     int64_t rows,
+                                                     const MemoryWriter::Options& options) {
   RESMEM_RETURN_IF_ERROR(CheckRowCount(rows));
+  if (options.index) RESMEM_RETURN_IF_ERROR(CheckIndexOptions(*options.index));
   Manifest manifest;
   RESMEM_ASSIGN_OR_RETURN(manifest.description, NormalizeDescription(description));
   manifest.description.created.clear();
   using Start = FolderChange::Start;
   RESMEM_ASSIGN_OR_RETURN(
       std::unique_ptr<FolderChange> change,
-      FolderChange::Begin(files, path, overwrite ? Start::kNewOrReplace : Start::kNew));
+      FolderChange::Begin(files, path, options.overwrite ? Start::kNewOrReplace : Start::kNew));
   std::unique_ptr<RowWriter> writer(new RowWriter(std::move(change), std::move(manifest), rows));
+  writer->index_ = options.index;
   RESMEM_RETURN_IF_ERROR(writer->Begin());
   return writer;
 }
@@ -66,7 +69,7 @@ Status RowWriter::Add(const Rows& rows) {
   }
   if (rows.count() == 0) return {};
   RESMEM_RETURN_IF_ERROR(TakeIds(rows));
-  broken_ = segment_->Add(rows, new_ids_);
+  broken_ = change_->Explained(segment_->Add(rows, new_ids_));
   if (!broken_.ok()) return broken_;
   if (!rows.ids.empty()) user_ids_.insert(user_ids_.end(), new_ids_.begin(), new_ids_.end());
   for (const uint64_t id : new_ids_) manifest_.next_id = std::max(manifest_.next_id, id + 1);
@@ -127,13 +130,13 @@ Status RowWriter::CheckNotRepeated() const {
                      ": both are ", *twice, ", but an id must be given once"));
 }
 
-Status RowWriter::Finish() {
+Status RowWriter::Finish(Progress* progress) {
   RESMEM_RETURN_IF_ERROR(broken_);
   if (added_ != rows_) {
     return BadRow(Text(rows_, " rows were announced, but ", added_, " were added"));
   }
   RESMEM_RETURN_IF_ERROR(CheckNotRepeated());
-  const Status status = Publish();
+  const Status status = change_->Explained(Publish(progress));
   // Others may write now, even if this object lives on.
   segment_.reset();
   change_.reset();
@@ -142,12 +145,19 @@ Status RowWriter::Finish() {
   return status;
 }
 
-Status RowWriter::Publish() {
+Status RowWriter::Publish(Progress* progress) {
   if (segment_ != nullptr) {
     RESMEM_ASSIGN_OR_RETURN(FileRecord record, segment_->Finish());
     manifest_.segments.push_back(std::move(record));
   }
-  RESMEM_RETURN_IF_ERROR(ExtendIndex(change_.get(), &manifest_));
+  if (index_) {
+    RESMEM_ASSIGN_OR_RETURN(const StoredRows rows,
+                            StoredRows::Load(change_->files(), change_->folder(), manifest_));
+    RESMEM_RETURN_IF_ERROR(
+        MakeIndex(change_.get(), rows, *index_, /*is_new=*/true, progress, &manifest_));
+  } else {
+    RESMEM_RETURN_IF_ERROR(ExtendIndex(change_.get(), progress, &manifest_));
+  }
   return change_->Publish(manifest_);
 }
 

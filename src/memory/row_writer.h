@@ -19,13 +19,14 @@ class RowWriter {
  public:
   static Result<std::unique_ptr<RowWriter>> Create(FileSystem& files, const std::string& path,
                                                    const MemoryDescription& description,
-                                                   int64_t rows, bool overwrite);
+                                                   int64_t rows,
+                                                   const MemoryWriter::Options& options);
   static Result<std::unique_ptr<RowWriter>> Append(FileSystem& files, const std::string& path,
                                                    int64_t rows);
 
   const MemoryDescription& description() const { return manifest_.description; }
   Status Add(const Rows& rows);
-  Status Finish();
+  Status Finish(Progress* progress = nullptr);
   Segment::Mass mass() const { return mass_; }  // of the rows so far
 
  private:
@@ -36,11 +37,12 @@ class RowWriter {
   Status TakeIds(const Rows& rows);
   Status CheckNotLiving(std::span<const uint64_t> ids);
   Status CheckNotRepeated() const;
-  Status Publish();
+  Status Publish(Progress* progress);
 
   std::unique_ptr<FolderChange> change_;
-  Manifest manifest_;  // as it will be
-  int64_t rows_;       // promised
+  Manifest manifest_;                    // as it will be
+  int64_t rows_;                         // promised
+  std::optional<IndexOptions> index_{};  // of a new memory
   int64_t added_ = 0;
   Segment::Mass mass_;
   std::unique_ptr<SegmentWriter> segment_;  // none without rows

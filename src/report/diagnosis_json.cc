@@ -9,6 +9,8 @@ Json ToJson(const IndexCheck& check) {
           {"asked", Number(check.asked)},
           {"recall", Number(check.recall)},
           {"standard_error", Number(check.standard_error)},
+          {"recall_low", Number(check.low)},
+          {"recall_least", Number(check.least)},
           {"index_seconds", Number(check.index_seconds)},
           {"exact_seconds", Number(check.exact_seconds)}};
 }
@@ -35,7 +37,9 @@ std::string DiagnosisJson(const Diagnosis& diagnosis, const RunInfo& run) {
   if (diagnosis.index) document["index"] = ToJson(*diagnosis.index);
   if (diagnosis.index_on_given) document["index_on_given"] = ToJson(*diagnosis.index_on_given);
   if (diagnosis.evaluation) AddJudgement(diagnosis, &document);
+  document["judged"] = diagnosis.judged;
   document["worse"] = diagnosis.worse;
+  document["verdict"] = diagnosis.verdict;
   document["advice"] = diagnosis.advice;
   return WriteDocument(document);
 }

@@ -52,8 +52,9 @@ Json ToJson(const PairedGain& gain) {
 
 namespace {
 
-Json ToJson(const IndexInfo& index) {
-  return {{"recall", Number(index.recall)},
+Json ToJson(const IndexInfo& index, bool used) {
+  return {{"used", used},
+          {"recall", Number(index.recall)},
           {"measured_recall", Number(index.measured_recall)},
           {"code_bits", index.code_bits},
           {"given_queries", index.given_queries},
@@ -82,7 +83,8 @@ Json ToJson(const MemoryInfo& memory) {
                {"model_layer", memory.fingerprint.layer},
                {"tool_version", memory.tool_version},
                {"created", memory.created}};
-  if (memory.index) json["index"] = ToJson(*memory.index);
+  if (memory.index) json["index"] = ToJson(*memory.index, memory.index_used);
+  if (memory.asked_recall) json["asked_recall"] = Number(*memory.asked_recall);
   return json;
 }
 

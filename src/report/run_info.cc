@@ -70,6 +70,8 @@ MemoryInfo DescribeMemory(const std::string& path, const ResidualMemory& memory)
   info.tool_version = description.tool_version;
   info.created = description.created;
   info.index = memory.index_info();
+  info.index_used = memory.index().Approximate(description.parameters.k);
+  info.asked_recall = AskedRecall(memory);
   return info;
 }
 

@@ -24,7 +24,9 @@ Status SystemError(const std::string& path, const char* what, int error) {
   if (error == ENOSPC || error == EDQUOT || error == ENOMEM || error == EMFILE || error == EFBIG) {
     code = ErrorCode::kResourceExhausted;
   }
-  return {code, Text(path, ": cannot ", what, ": ", std::strerror(error))};
+  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  return {code, Text(path, ": cannot ", what, ": ", std::strerror(error),
+                     full ? "; free some space, or choose another place" : "")};
 }
 
 class PosixFile final : public WritableFile {

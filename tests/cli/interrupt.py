@@ -23,12 +23,13 @@ def content(folder):
     return sorted(str(p) for p in pathlib.Path(folder).rglob("*"))
 
 
-def interrupt_when_something_is_written(command, folder, number):
-    """The exit code of a run that the signal reached while it wrote."""
+def interrupt_when_something_is_written(command, folder, number, suffix=""):
+    """The exit code of a run that the signal reached while it wrote, after a new name that ends so."""
     for _ in range(TRIES):
         before = content(folder)
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while content(folder) == before and process.poll() is None:
+        while process.poll() is None and not any(
+                name.endswith(suffix) for name in set(content(folder)) - set(before)):
             time.sleep(0.001)
         process.send_signal(number)
         if process.wait() != 0:
@@ -59,6 +60,25 @@ def append():
     print(f"{code}; 240 rows {same}")
 
 
+def index(command):
+    """Once the segment is complete, the rest of the time goes into the index."""
+    random = np.random.default_rng(1)
+    for name, rows in ("few", 240), ("many", 60_000):
+        np.savez(f"{name}.npz", keys=random.standard_normal((rows, DIM)).astype(np.float32),
+                 logits=np.zeros((rows, 4), np.float32), labels=np.zeros(rows, np.int32))
+    folder = pathlib.Path(f"{command}_indexed")
+    folder.mkdir()
+    memory = f"{folder}/m.resmem"
+    create = ["resmem", "memorize", "-o", memory, "--recall", "0.9", "--data"]
+    if command == "append":
+        subprocess.run([*create, "few.npz"], check=True, capture_output=True)
+    before = content(folder)
+    code = interrupt_when_something_is_written(
+        [*create, "many.npz"] if command == "memorize" else ["resmem", "append", memory, "--data", "many.npz"],
+        folder, signal.SIGINT, "segment-000001.resmem" if command == "memorize" else "segment-000002.resmem")
+    print(f"{code}; {'as before' if content(folder) == before else content(folder)}")
+
+
 def twice():
     """Opening a pipe that nobody reads waits for ever: the first signal is a request, kept."""
     subprocess.run(["resmem", "memorize", "--data", "train.npz", "-o", "t.resmem", "--quiet"],
@@ -82,4 +102,5 @@ def twice():
 
 if __name__ == "__main__":
     {"memorize": lambda: memorize(signal.SIGINT), "terminate": lambda: memorize(signal.SIGTERM),
-     "hang-up": lambda: memorize(signal.SIGHUP), "append": append, "twice": twice}[sys.argv[1]]()
+     "hang-up": lambda: memorize(signal.SIGHUP), "append": append, "twice": twice,
+     "append-index": lambda: index("append"), "memorize-index": lambda: index("memorize")}[sys.argv[1]]()

@@ -28,9 +28,16 @@ inline Status WriteRows(std::unique_ptr<RowWriter> writer, const RowData& data) 
 }
 
 inline Status CreateRows(FileSystem& files, const std::string& path, uint64_t seed) {
-  RESMEM_ASSIGN_OR_RETURN(auto writer,
-                          RowWriter::Create(files, path, OperationDescription(), 6, true));
+  RESMEM_ASSIGN_OR_RETURN(
+      auto writer, RowWriter::Create(files, path, OperationDescription(), 6, {.overwrite = true}));
   return WriteRows(std::move(writer), MakeRows(6, 3, 4, seed));
+}
+
+inline Status CreateIndexed(FileSystem& files, const std::string& path) {
+  RESMEM_ASSIGN_OR_RETURN(auto writer,
+                          RowWriter::Create(files, path, OperationDescription(), 6,
+                                            {.overwrite = true, .index = IndexOptions()}));
+  return WriteRows(std::move(writer), MakeRows(6, 3, 4, 1));
 }
 
 inline Status AppendRows(FileSystem& files, const std::string& path) {
@@ -82,6 +89,7 @@ inline std::vector<Operation> EveryOperation() {
   return {
       {"create", nothing,
        [](FileSystem& files, const std::string& path) { return CreateRows(files, path, 1); }},
+      {"create indexed", nothing, CreateIndexed},
       {"overwrite", worn,
        [](FileSystem& files, const std::string& path) { return CreateRows(files, path, 2); }},
       {"append", create, AppendRows},

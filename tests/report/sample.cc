@@ -28,6 +28,8 @@ RunInfo Run() {
                 {"labels & <i>names</i>.csv", 117, "fedcba9876543210fedcba9876543210"}};
   MemoryInfo memory;
   memory.index = {0.95, 0.9612, 8, 1, 894, 50000, 60, 4'636'352, 2000};
+  memory.index_used = true;
+  memory.asked_recall = 0.95;
   memory.path = "my memory";
   memory.rows = 50000;
   memory.dim = 64;
@@ -98,11 +100,13 @@ std::vector<GroupResult> MakeGroups(const std::vector<std::string>& names, int64
 
 Diagnosis Diagnosed(const Evaluation& evaluation) {
   Diagnosis diagnosis;
-  diagnosis.index = {500, 53, 0.95, 0.9583, 0.003, 0.01, 0.2};
-  diagnosis.index_on_given = {500, 53, 0.95, 0.9392, 0.004, 0.01, 0.2};
+  diagnosis.index = {500, 53, 0.95, 0.9583, 0.003, 0.83, 0.4, 0.01, 0.2};
+  diagnosis.index_on_given = {500, 53, 0.95, 0.9392, 0.004, 0.77, 0.2, 0.01, 0.2};
   diagnosis.evaluation = evaluation;
   diagnosis.exact_evaluation = evaluation;
   diagnosis.lost = 0.0004;
+  diagnosis.judged = true;
+  diagnosis.verdict = "base + memory is better than the base on these rows by 2.11 points";
   diagnosis.advice = {"k, sigma and T are not tuned."};
   return diagnosis;
 }
