@@ -338,7 +338,7 @@ codes are made: those of as many keys as there are residuals, or fewer (100,000 
 residuals are.
 
 Sparse residuals twice: of neighbors that have 640 classes among them, about as many as the tokens of
-one memory had (docs/results/search.md), and of neighbors without anything in common.
+one memory had (docs/results/search_log.md), and of neighbors without anything in common.
 
 )";
 
