@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "measurement.h"
-#include "search/hard_test_data.h"
+#include "search/exact/hard_test_data.h"
 #include "timing.h"
 
 namespace resmem::bench {
@@ -71,7 +71,8 @@ int Run(const Flags& flags) {
        << names
        << "), in a batch of 200\non 1 thread and alone on 2; an answer is a mismatch where one row "
           "or one bit of a distance differs from\n"
-       << "`src/search/reference_search.cc`. Dimensions 8 to 256, 700 to 4,500 keys, k = 1, 10, "
+       << "`src/search/exact/reference_search.cc`. Dimensions 8 to 256, 700 to 4,500 keys, k = 1, "
+          "10, "
        << "50.\n\n"
        << table.str();
   if (!Publish(page.str(), flags.markdown)) return 1;

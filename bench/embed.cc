@@ -13,11 +13,11 @@
 #include <sstream>
 
 #include "measurement.h"
-#include "onnx/batch_runner.h"
 #include "onnx/pixels.h"
-#include "onnx/runtime.h"
-#include "resmem/image_set.h"
-#include "resmem/onnx_model.h"
+#include "onnx/runtime/batch_runner.h"
+#include "onnx/runtime/runtime.h"
+#include "resmem/models/image_set.h"
+#include "resmem/models/onnx_model.h"
 #include "support/file_system.h"
 #include "timing.h"
 

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "resmem/knn_index.h"
+#include "resmem/simd.h"
 
 namespace resmem::bench {
 namespace {

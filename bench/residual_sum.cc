@@ -15,7 +15,7 @@
 #include "bench_memory.h"
 #include "machine_limits.h"
 #include "measurement.h"
-#include "memory/residual_sum.h"
+#include "memory/residuals/residual_sum.h"
 #include "predict/correction.h"
 #include "resmem/residual_memory.h"
 #include "search_data.h"

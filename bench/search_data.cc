@@ -1,6 +1,6 @@
 #include "search_data.h"
 
-#include "resmem/array.h"
+#include "resmem/data/array.h"
 #include "resmem/residual_memory.h"
 #include "support/parallel.h"
 #include "support/random.h"

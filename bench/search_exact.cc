@@ -9,7 +9,8 @@
 #include "kernels/simd_level.h"
 #include "machine_limits.h"
 #include "resmem/knn_index.h"
-#include "search/reference_search.h"
+#include "resmem/simd.h"
+#include "search/exact/reference_search.h"
 #include "support/text.h"
 
 namespace resmem::bench {

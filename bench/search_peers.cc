@@ -7,7 +7,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "resmem/array.h"
+#include "resmem/data/array.h"
 #include "support/text.h"
 
 namespace resmem::bench {

@@ -12,13 +12,13 @@
 #include <iostream>
 #include <sstream>
 
+#include "lm_training/reference_model.h"
 #include "measurement.h"
-#include "resmem/token_model.h"
-#include "resmem/token_set.h"
-#include "resmem/token_windows.h"
+#include "resmem/lm/token_model.h"
+#include "resmem/lm/token_set.h"
+#include "resmem/lm/token_windows.h"
 #include "timing.h"
 #include "transformer/onnx_import.h"
-#include "transformer/reference_model.h"
 
 namespace resmem::bench {
 namespace {

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "measurement.h"
-#include "resmem/train_recipe.h"
+#include "recipe/train_recipe.h"
 #include "support/random.h"
 #include "train/environment.h"
 #include "train/trainer.h"

@@ -25,23 +25,47 @@ function(resmem_compile_options target)
   endif()
 endfunction()
 
-# resmem_join_sources(target folder...): compiles the files of a folder together, a dozen at a time,
-# so that headers are read and templates instantiated once for all of them; not those of the
-# folders named (docs/decisions/build_time.md).
-function(resmem_join_sources target)
-  if(NOT RESMEM_JOIN_SOURCES)
-    return()
+# resmem_add_library(name link...): one of the libraries that are installed; its sources are named by
+# the folders of src/.
+function(resmem_add_library name)
+  add_library(${name})
+  string(REGEX REPLACE "^resmem_?" "" component ${name})
+  if(NOT component)
+    set(component resmem)
   endif()
+  add_library(resmem::${component} ALIAS ${name})
+  target_include_directories(${name}
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+    PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_compile_features(${name} PUBLIC cxx_std_20)
+  target_link_libraries(${name} ${ARGN} PRIVATE $<BUILD_INTERFACE:nlohmann_json::nlohmann_json>
+                                                $<BUILD_INTERFACE:Eigen3::Eigen>)
+  set_target_properties(${name} PROPERTIES EXPORT_NAME ${component} VERSION ${PROJECT_VERSION}
+                                           SOVERSION ${PROJECT_VERSION_MAJOR})
+  resmem_compile_options(${name})
+endfunction()
+
+# resmem_add_kernels(target file...): sources that are compiled one by one, because how a hot loop is
+# inlined must not depend on what is compiled beside it.  They keep arrays of vectors, which a type
+# without a known size cannot be in: NEON is used on Arm processors that have SVE too.
+function(resmem_add_kernels target)
+  target_sources(${target} PRIVATE ${ARGN})
+  set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES
+    SKIP_UNITY_BUILD_INCLUSION ON
+    COMPILE_DEFINITIONS "HWY_DISABLED_TARGETS=(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128|HWY_RVV)")
+endfunction()
+
+# resmem_join_sources(target): compiles the files of a folder together, a dozen at a time, so that
+# headers are read and templates instantiated once for all of them (docs/decisions/build_time.md).
+function(resmem_join_sources target)
   get_target_property(files ${target} SOURCES)
-  list(TRANSFORM files PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/]")
+  get_target_property(home ${target} SOURCE_DIR)
   list(SORT files)
   set(last_folder "")
   foreach(file ${files})
+    cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${home} NORMALIZE)
     cmake_path(GET file PARENT_PATH folder)
     cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
-    if(folder IN_LIST ARGN)
-      continue()
-    endif()
     if(NOT folder STREQUAL last_folder)
       set(last_folder ${folder})
       set(count 0)
@@ -54,18 +78,25 @@ function(resmem_join_sources target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# resmem_add_test(name file...): a GoogleTest program of a module; it may see src/.
+# resmem_add_test(name file... [APART] [LIBRARIES library...]): a GoogleTest program of a module; it
+# may see src/.  Without LIBRARIES it links the core alone; APART: its files are not joined.
 function(resmem_add_test name)
   if(NOT RESMEM_BUILD_TESTS)
     return()
   endif()
-  add_executable(${name} ${ARGN})
+  cmake_parse_arguments(PARSE_ARGV 1 test "APART" "" "LIBRARIES")
+  if(NOT test_LIBRARIES)
+    set(test_LIBRARIES resmem)
+  endif()
+  add_executable(${name} ${test_UNPARSED_ARGUMENTS})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
-  target_link_libraries(${name} PRIVATE resmem GTest::gtest GTest::gtest_main
+  target_link_libraries(${name} PRIVATE ${test_LIBRARIES} GTest::gtest GTest::gtest_main
                                         nlohmann_json::nlohmann_json PkgConfig::HWY)
   resmem_compile_options(${name} TEST_CODE)
   # Tests are compiled more often than they are slow; at -O1 g++ 12 raises false alarms in Eigen.
   target_compile_options(${name} PRIVATE -O1 -Wno-maybe-uninitialized)
-  resmem_join_sources(${name} src/kernels src/search)
+  if(NOT test_APART)
+    resmem_join_sources(${name})
+  endif()
   add_test(NAME ${name} COMMAND ${name})
 endfunction()

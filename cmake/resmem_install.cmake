@@ -1,15 +1,45 @@
-# cmake --install gives find_package(resmem) and pkg-config; tests/consumer proves both.
+# cmake --install gives find_package(resmem [COMPONENTS data models lm report]) and pkg-config;
+# tests/consumer proves both.
 include(CMakePackageConfigHelpers)
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/resmem)
 
-install(TARGETS resmem EXPORT resmem_targets
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# A component is a library with the headers of its folder; resmem.pc is the core, resmem-lm.pc and
+# so on the rest.
+file(RELATIVE_PATH RESMEM_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" RESMEM_PC_PREFIX ${RESMEM_PC_PREFIX})
+function(resmem_install_library library requires requires_private libs_private)
+  install(TARGETS ${library} EXPORT ${library}_targets
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT ${library}_targets NAMESPACE resmem:: DESTINATION ${package_folder})
+  string(REPLACE "_" "-" name ${library})
+  configure_file(cmake/resmem.pc.in ${name}.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+resmem_install_library(resmem "" "libhwy libxxhash" "-pthread")
+resmem_install_library(resmem_data "resmem" "zlib liblzma" "")
+resmem_install_library(resmem_models "resmem-data" "libpng libjpeg protobuf" "-lonnx_proto")
+resmem_install_library(resmem_lm "resmem-models" "libzstd" "")
+resmem_install_library(resmem_report "resmem-lm" "" "")
+
 install(DIRECTORY include/resmem DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(EXPORT resmem_targets NAMESPACE resmem:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/resmem)
 configure_package_config_file(cmake/resmemConfig.cmake.in resmemConfig.cmake
-                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/resmem)
+                              INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(resmemConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/resmemConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/resmemConfigVersion.cmake
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/resmem)
-configure_file(cmake/resmem.pc.in resmem.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/resmem.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+        DESTINATION ${package_folder})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# Written by the program itself, from what its commands declare.
+foreach(completion bash:bash-completion/completions/resmem zsh:zsh/site-functions/_resmem
+                   fish:fish/vendor_completions.d/resmem.fish)
+  string(REPLACE ":" ";" completion ${completion})
+  list(GET completion 0 shell)
+  list(GET completion 1 path)
+  install(CODE "set(script \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATAROOTDIR}/${path}\")
+    cmake_path(GET script PARENT_PATH folder)
+    file(MAKE_DIRECTORY \"\${folder}\")
+    execute_process(COMMAND \"$<TARGET_FILE:resmem_command>\" completion ${shell}
+                    OUTPUT_FILE \"\${script}\" COMMAND_ERROR_IS_FATAL ANY)
+    message(STATUS \"Installing: \${script}\")")
+endforeach()

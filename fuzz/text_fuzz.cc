@@ -12,8 +12,8 @@
 
 #include "data/test_seeds.h"
 #include "format/container_writer.h"
-#include "resmem/token_set.h"
-#include "resmem/tokenizer.h"
+#include "resmem/lm/token_set.h"
+#include "resmem/lm/tokenizer.h"
 #include "text/source/byte_stream.h"
 #include "text/source/clean_text.h"
 #include "text/source/document_reader.h"

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <iterator>
 
-#include "resmem/array.h"
+#include "resmem/data/array.h"
 #include "timing.h"
 
 namespace resmem::bench {

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "inputs/dataset_options.h"
-#include "resmem/array.h"
+#include "resmem/data/array.h"
 
 namespace resmem::cli {
 

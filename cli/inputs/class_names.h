@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "resmem/image_set.h"
+#include "resmem/models/image_set.h"
 #include "resmem/status.h"
 
 namespace resmem::cli {

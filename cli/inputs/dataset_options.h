@@ -11,8 +11,8 @@
 #include "console/command_line.h"
 #include "console/console.h"
 #include "inputs/image_options.h"
-#include "resmem/dataset.h"
-#include "resmem/embedded_images.h"
+#include "resmem/data/dataset.h"
+#include "resmem/models/embedded_images.h"
 
 namespace resmem::cli {
 

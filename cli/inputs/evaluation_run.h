@@ -13,7 +13,7 @@
 #include "inputs/selected_rows.h"
 #include "outputs/document_output.h"
 #include "resmem/evaluation.h"
-#include "resmem/report.h"
+#include "resmem/report/report.h"
 
 namespace resmem::cli {
 

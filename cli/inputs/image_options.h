@@ -9,7 +9,7 @@
 
 #include "console/command_line.h"
 #include "console/console.h"
-#include "resmem/embedded_images.h"
+#include "resmem/models/embedded_images.h"
 
 namespace resmem::cli {
 

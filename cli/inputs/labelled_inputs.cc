@@ -5,7 +5,7 @@
 
 #include "inputs/dataset_options.h"
 #include "inputs/row_range.h"
-#include "resmem/array.h"
+#include "resmem/data/array.h"
 #include "resmem/predictor.h"
 
 namespace resmem::cli {

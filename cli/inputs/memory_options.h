@@ -7,7 +7,8 @@
 
 #include "console/command_line.h"
 #include "console/console.h"
-#include "resmem/report.h"
+#include "resmem/data/dataset.h"
+#include "resmem/report/report.h"
 #include "resmem/residual_memory.h"
 
 namespace resmem::cli {

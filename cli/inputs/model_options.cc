@@ -8,7 +8,7 @@
 
 #include "inputs/memory_options.h"
 #include "resmem/head_check.h"
-#include "resmem/onnx_model.h"
+#include "resmem/models/onnx_model.h"
 
 namespace resmem::cli {
 namespace {

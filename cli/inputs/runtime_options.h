@@ -3,7 +3,7 @@
 #define RESMEM_CLI_INPUTS_RUNTIME_OPTIONS_H_
 
 #include "console/command_line.h"
-#include "resmem/onnx_model.h"
+#include "resmem/models/onnx_model.h"
 
 namespace resmem::cli {
 

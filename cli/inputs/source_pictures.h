@@ -5,8 +5,8 @@
 #include <map>
 #include <string>
 
-#include "resmem/image_set.h"
-#include "resmem/report.h"
+#include "resmem/models/image_set.h"
+#include "resmem/report/report.h"
 
 namespace resmem::cli {
 

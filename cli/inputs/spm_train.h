@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "resmem/lm/tokenizer.h"
 #include "resmem/status.h"
-#include "resmem/tokenizer.h"
 
 namespace resmem::cli {
 

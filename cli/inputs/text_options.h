@@ -7,7 +7,7 @@
 
 #include "console/command_line.h"
 #include "console/console.h"
-#include "resmem/text_source.h"
+#include "resmem/lm/text_source.h"
 
 namespace resmem::cli {
 

@@ -5,7 +5,7 @@
 #include "inputs/dataset_options.h"
 #include "inputs/model_options.h"
 #include "inputs/runtime_options.h"
-#include "resmem/token_memory.h"
+#include "resmem/lm/token_memory.h"
 
 namespace resmem::cli {
 

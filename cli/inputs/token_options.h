@@ -6,9 +6,9 @@
 #include <string>
 
 #include "console/command_line.h"
-#include "resmem/token_model.h"
-#include "resmem/token_rows.h"
-#include "resmem/tokenizer.h"
+#include "resmem/lm/token_model.h"
+#include "resmem/lm/token_rows.h"
+#include "resmem/lm/tokenizer.h"
 
 namespace resmem::cli {
 

@@ -2,7 +2,7 @@
 
 #include "console/output.h"
 #include "inputs/memory_options.h"
-#include "resmem/report.h"
+#include "resmem/report/report.h"
 
 namespace resmem::cli {
 

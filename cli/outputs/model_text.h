@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "console/table.h"
-#include "resmem/onnx_model.h"
+#include "resmem/models/onnx_model.h"
 
 namespace resmem::cli {
 

@@ -5,7 +5,7 @@
 #include "console/format.h"
 #include "console/output.h"
 #include "console/table.h"
-#include "resmem/onnx_model.h"
+#include "resmem/models/onnx_model.h"
 
 namespace resmem::cli {
 

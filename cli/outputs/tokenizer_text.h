@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "resmem/tokenizer.h"
+#include "resmem/lm/tokenizer.h"
 
 namespace resmem::cli {
 

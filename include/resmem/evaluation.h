@@ -134,30 +134,6 @@ struct Evaluation {
   double search_seconds = 0, score_seconds = 0;
 };
 
-// Where rows come from, in consecutive blocks.  What it was made of must outlive it.
-class RowSource {
- public:
-  using Use = std::function<Status(int64_t begin, const Rows& rows)>;
-  RowSource(int64_t rows, std::function<Status(const Use&)> read)
-      : rows_(rows), read_(std::move(read)) {}
-
-  int64_t rows() const { return rows_; }
-  // Calls `use` for block after block until all rows are through or an error comes.  Every call
-  // starts over.
-  Status Read(const Use& use) const { return read_(use); }
-
- private:
-  int64_t rows_;
-  std::function<Status(const Use&)> read_;
-};
-// A file's rows.  block_rows 0: as many as make blocks of about 64 MB.
-RowSource ReadDataset(const Dataset& dataset, int64_t block_rows = 0);
-// The caller's own arrays, uncopied.
-RowSource ReadRows(const Rows& rows, int64_t block_rows = 0);
-// The memory's living rows with their ids, for leave_one_out.  Classification needs
-// ResidualForm::kLogits, or the logits are gone: Read() then returns kUnsupported.
-RowSource ReadMemory(const ResidualMemory& memory, int64_t block_rows = 0);
-
 // The keys of `most` rows, or of all where there are no more, one after another: queries for
 // IndexMemory().  Chosen by the seed, however the rows are cut into blocks.
 Result<std::vector<float>> SampleKeys(const RowSource& rows, int64_t most, uint64_t seed);

@@ -74,11 +74,6 @@ class KnnIndex {
 Result<std::unique_ptr<KnnIndex>> MakeExactIndex(int64_t dim, std::vector<KeyBlock> blocks,
                                                  std::vector<int64_t> hidden = {});
 
-// "amx", "avx512", "avx2", ...: the instruction set that the kernels use on this machine, and
-// all that could be chosen with the environment variable RESMEM_SIMD.
-std::string SimdName();
-std::vector<std::string> SimdNamesAvailable();
-
 }  // namespace resmem
 
 #endif  // RESMEM_KNN_INDEX_H_

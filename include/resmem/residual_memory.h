@@ -18,9 +18,10 @@
 #include <string>
 #include <vector>
 
-#include "resmem/dataset.h"
+#include "resmem/fingerprint.h"
 #include "resmem/knn_index.h"
 #include "resmem/progress.h"
+#include "resmem/rows.h"
 #include "resmem/status.h"
 
 namespace resmem {
@@ -40,16 +41,6 @@ enum class ResidualForm {
   kSparse,  // the `top` residuals of largest magnitude, frozen at one temperature
 };
 const char* ResidualFormName(ResidualForm form);  // "logits", "dense", "sparse"
-
-// Which model made the arrays.  Empty: unknown, nothing is checked.
-struct Fingerprint {
-  std::string digest;  // 32 hex digits of the model file, or the user's own name for the model
-  std::string layer;   // name of the embedding layer
-  bool empty() const { return digest.empty() && layer.empty(); }
-  bool operator==(const Fingerprint&) const = default;
-};
-// XXH3-128 of the file's bytes.
-Result<std::string> DigestFile(const std::string& path);
 
 // Everything that is not a row.  All of it is in the manifest.
 struct MemoryDescription {
@@ -95,8 +86,6 @@ struct IndexInfo {
   int64_t given_queries = 0;
 };
 
-class ResidualCache;
-class StoredRows;
 class ResidualMemory {
  public:
   // Errors: kNotFound, kCorrupt, kTooNew, kIo.
@@ -149,12 +138,8 @@ class ResidualMemory {
   // for the index, which no search reads.
   Status Verify(Progress* progress = nullptr) const;
 
-  // For the library's own use.
-  const StoredRows& stored_rows() const;
-  // Null where residuals are stored, or would be too many.
-  ResidualCache* residual_cache() const;
-
  private:
+  friend struct MemoryParts;  // the library's own way in
   struct Impl;
   explicit ResidualMemory(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
@@ -179,6 +164,10 @@ struct IndexOptions {
 // kInvalidArgument unless recall and bits are such as there are: what IndexMemory() checks first,
 // for whoever has long work to do before.  `memory`: the path of one that is there, for the advice.
 Status CheckIndexOptions(const IndexOptions& options, const std::string& memory = "");
+
+// The memory's living rows with their ids, for leave_one_out.  Classification needs
+// ResidualForm::kLogits, or the logits are gone: Read() then returns kUnsupported.
+RowSource ReadMemory(const ResidualMemory& memory, int64_t block_rows = 0);
 
 // Writes a new memory, or one more segment of an existing one.  Nothing is visible until
 // Finish(); destruction without it removes what was written.

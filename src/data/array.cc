@@ -1,4 +1,4 @@
-#include "resmem/array.h"
+#include "resmem/data/array.h"
 
 #include <algorithm>
 #include <charconv>

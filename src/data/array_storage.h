@@ -10,7 +10,7 @@
 
 #include "data/file_bytes.h"
 #include "data/layout.h"
-#include "resmem/array.h"
+#include "resmem/data/array.h"
 
 namespace resmem {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "resmem/array.h"
+#include "resmem/data/array.h"
 
 namespace resmem {
 

@@ -1,4 +1,4 @@
-#include "resmem/dataset.h"
+#include "resmem/data/dataset.h"
 
 #include <algorithm>
 #include <utility>
@@ -6,10 +6,14 @@
 #include "data/dataset_checks.h"
 #include "data/dataset_sources.h"
 #include "data/memory_guard.h"
+#include "support/block_rows.h"
 #include "support/text.h"
 
 namespace resmem {
 namespace {
+
+// A model makes these rows: few at once, to show progress and to hear a signal.
+constexpr int64_t kMadeBlock = 1024;
 
 // In the map where the values can be used there, otherwise through `buffer`.
 Status ReadMatrix(const Array& array, int64_t begin, int64_t count, std::vector<float>* buffer,
@@ -31,23 +35,6 @@ Result<std::vector<int64_t>> ReadVector(const Array& array, int64_t begin, int64
 }
 
 }  // namespace
-
-const char* RoleName(Role role) {
-  constexpr const char* kNames[] = {"unmarked", "train", "validation", "test"};
-  return kNames[static_cast<size_t>(role)];
-}
-
-Rows Rows::Slice(int64_t begin, int64_t count) const {
-  const auto part = [&](auto span) {
-    return span.empty() ? span
-                        : span.subspan(static_cast<size_t>(begin), static_cast<size_t>(count));
-  };
-  const auto rows = [&](const MatrixView& view) {
-    return view.data == nullptr ? view : view.Slice(begin, count);
-  };
-  return {rows(keys), rows(logits),  part(labels), rows(targets),
-          part(ids),  part(sources), part(roles),  part(slices)};
-}
 
 Result<Dataset> Dataset::Open(const DatasetSources& sources, Task task) {
   RESMEM_ASSIGN_OR_RETURN(DatasetArrays arrays, OpenDatasetArrays(sources, task));
@@ -187,6 +174,21 @@ Result<std::vector<int64_t>> Dataset::CountRoles() const {
     for (const Role role : roles) ++counts[static_cast<size_t>(role)];
   }
   return counts;
+}
+
+RowSource ReadDataset(const Dataset& dataset, int64_t block_rows) {
+  int64_t step = BlockRows(block_rows, dataset.dim() + dataset.outputs());
+  if (dataset.made() && block_rows <= 0) step = std::min(step, kMadeBlock);
+  return {dataset.rows(), [&dataset, step](const RowSource::Use& use) -> Status {
+            Dataset::Block block;
+            for (int64_t begin = 0; begin < dataset.rows(); begin += step) {
+              const int64_t count = std::min(step, dataset.rows() - begin);
+              RESMEM_RETURN_IF_ERROR(dataset.Read(begin, count, &block));
+              RESMEM_RETURN_IF_ERROR(use(begin, block.view));
+              dataset.Drop(begin, count);
+            }
+            return {};
+          }};
 }
 
 }  // namespace resmem

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "resmem/dataset.h"
+#include "resmem/data/dataset.h"
 
 namespace resmem {
 

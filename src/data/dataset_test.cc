@@ -1,4 +1,4 @@
-#include "resmem/dataset.h"
+#include "resmem/data/dataset.h"
 
 #include <limits>
 

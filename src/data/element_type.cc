@@ -1,7 +1,7 @@
 #include <array>
 #include <string_view>
 
-#include "resmem/array.h"
+#include "resmem/data/array.h"
 #include "support/text.h"
 
 namespace resmem {

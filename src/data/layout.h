@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "resmem/array.h"
+#include "resmem/data/array.h"
 
 namespace resmem {
 

@@ -4,7 +4,7 @@
 #include "data/array_storage.h"
 #include "data/formats/formats.h"
 #include "data/memory_guard.h"
-#include "resmem/array.h"
+#include "resmem/data/array.h"
 #include "support/text.h"
 
 namespace resmem {

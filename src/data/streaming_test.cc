@@ -2,7 +2,7 @@
 #include <fstream>
 
 #include "data/test_files.h"
-#include "resmem/dataset.h"
+#include "resmem/data/dataset.h"
 
 namespace resmem {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "data/test_seeds.h"
-#include "resmem/array.h"
+#include "resmem/data/array.h"
 #include "support/text.h"
 
 namespace resmem {

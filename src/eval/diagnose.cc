@@ -5,9 +5,9 @@
 
 #include "eval/advice.h"
 #include "eval/key_sample.h"
-#include "eval/memory_rows.h"
 #include "eval/seconds_since.h"
-#include "memory/stored_rows.h"
+#include "memory/memory_parts.h"
+#include "memory/rows/memory_rows.h"
 #include "support/guard.h"
 
 namespace resmem {
@@ -141,7 +141,7 @@ Result<Diagnosis> Diagnose(const ResidualMemory& memory, const ResidualMemory& e
 }
 
 std::optional<double> AskedRecall(const ResidualMemory& memory) {
-  const std::optional<IndexRecord>& index = memory.stored_rows().manifest().index;
+  const std::optional<IndexRecord>& index = MemoryParts::Rows(memory).manifest().index;
   if (!index) return std::nullopt;
   return index->recall;
 }

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "memory/residual_sum.h"
+#include "memory/residuals/residual_sum.h"
 #include "predict/correction.h"
 #include "resmem/predictor.h"
 

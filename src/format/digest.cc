@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "format/checksum.h"
-#include "resmem/residual_memory.h"
+#include "resmem/fingerprint.h"
 #include "support/file_system.h"
 
 namespace resmem {

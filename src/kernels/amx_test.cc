@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/simd_level.h"
-#include "resmem/knn_index.h"
+#include "resmem/simd.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

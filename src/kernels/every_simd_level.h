@@ -8,7 +8,7 @@
 #include <string>
 
 #include "kernels/simd_level.h"
-#include "resmem/knn_index.h"
+#include "resmem/simd.h"
 
 namespace resmem {
 

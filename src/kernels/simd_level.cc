@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "kernels/amx.h"
-#include "resmem/knn_index.h"
+#include "resmem/simd.h"
 #include "support/check.h"
 
 namespace resmem {

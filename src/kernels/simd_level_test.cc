@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "resmem/knn_index.h"
+#include "resmem/simd.h"
 
 namespace resmem {
 namespace {

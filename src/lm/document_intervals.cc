@@ -1,4 +1,4 @@
-#include "resmem/document_intervals.h"
+#include "resmem/lm/document_intervals.h"
 
 #include <algorithm>
 #include <vector>

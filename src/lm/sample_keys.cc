@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "eval/key_sample.h"
-#include "resmem/token_rows.h"
+#include "resmem/lm/token_rows.h"
 #include "support/choose_rows.h"
 #include "support/guard.h"
 

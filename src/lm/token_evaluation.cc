@@ -1,4 +1,4 @@
-#include "resmem/token_evaluation.h"
+#include "resmem/lm/token_evaluation.h"
 
 #include <algorithm>
 #include <utility>

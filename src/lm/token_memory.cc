@@ -1,4 +1,4 @@
-#include "resmem/token_memory.h"
+#include "resmem/lm/token_memory.h"
 
 #include <algorithm>
 #include <optional>

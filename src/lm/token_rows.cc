@@ -1,4 +1,4 @@
-#include "resmem/token_rows.h"
+#include "resmem/lm/token_rows.h"
 
 #include <algorithm>
 

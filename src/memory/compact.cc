@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "format/container_writer.h"
-#include "memory/description.h"
-#include "memory/file_names.h"
-#include "memory/folder_change.h"
+#include "memory/index/memory_index.h"
+#include "memory/manifest/description.h"
+#include "memory/manifest/file_names.h"
+#include "memory/manifest/folder_change.h"
 #include "memory/memory_changes.h"
-#include "memory/memory_index.h"
-#include "memory/residual_encoder.h"
-#include "memory/stored_rows.h"
+#include "memory/residuals/residual_encoder.h"
+#include "memory/rows/stored_rows.h"
 #include "support/text.h"
 
 namespace resmem {

@@ -4,12 +4,12 @@
 #include <utility>
 #include <vector>
 
-#include "memory/deletions.h"
-#include "memory/description.h"
-#include "memory/file_names.h"
-#include "memory/folder_change.h"
-#include "memory/id_index.h"
-#include "memory/stored_rows.h"
+#include "memory/manifest/description.h"
+#include "memory/manifest/file_names.h"
+#include "memory/manifest/folder_change.h"
+#include "memory/rows/deletions.h"
+#include "memory/rows/id_index.h"
+#include "memory/rows/stored_rows.h"
 #include "support/guard.h"
 #include "support/text.h"
 

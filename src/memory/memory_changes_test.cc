@@ -5,7 +5,7 @@
 
 #include "fixtures/every_memory.h"
 #include "fixtures/file_bytes.h"
-#include "memory/stored_rows.h"
+#include "memory/rows/stored_rows.h"
 #include "resmem/residual_memory.h"
 
 namespace resmem {

@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "memory/row_writer.h"
+#include "memory/rows/row_writer.h"
 #include "resmem/residual_memory.h"
 #include "support/file_system.h"
 #include "support/guard.h"

@@ -3,11 +3,10 @@
 #include <mutex>
 #include <utility>
 
-#include "memory/id_index.h"
-#include "memory/index_advice.h"
-#include "memory/memory_index.h"
-#include "memory/residual_cache.h"
-#include "memory/stored_rows.h"
+#include "memory/index/index_advice.h"
+#include "memory/index/memory_index.h"
+#include "memory/memory_parts.h"
+#include "memory/rows/id_index.h"
 #include "support/check.h"
 #include "support/guard.h"
 #include "support/parallel.h"
@@ -179,19 +178,21 @@ void ResidualMemory::AddResidual(int64_t row, float temperature, float weight,
   segment->AddResidual(local, temperature, weight, scratch.data(), accumulator.data());
 }
 
-ResidualCache* ResidualMemory::residual_cache() const {
-  if (description().form != ResidualForm::kLogits ||
-      !ResidualCache::Fits(capacity(), description().outputs)) {
+ResidualCache* MemoryParts::Cache(const ResidualMemory& memory) {
+  const MemoryDescription& description = memory.description();
+  if (description.form != ResidualForm::kLogits ||
+      !ResidualCache::Fits(memory.capacity(), description.outputs)) {
     return nullptr;
   }
-  std::call_once(impl_->cache_once, [this] {
-    impl_->cache.emplace(capacity(), description().outputs, description().parameters.temperature);
+  std::call_once(memory.impl_->cache_once, [&] {
+    memory.impl_->cache.emplace(memory.capacity(), description.outputs,
+                                description.parameters.temperature);
   });
-  return &*impl_->cache;
+  return &*memory.impl_->cache;
 }
 
-const StoredRows& ResidualMemory::stored_rows() const {
-  return impl_->rows;
+const StoredRows& MemoryParts::Rows(const ResidualMemory& memory) {
+  return memory.impl_->rows;
 }
 
 namespace {

@@ -7,7 +7,7 @@
 
 #include "fixtures/every_memory.h"
 #include "kernels/number_codec.h"
-#include "residual/residual.h"
+#include "memory/residuals/residual.h"
 
 namespace resmem {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "onnx/batch_runner.h"
+#include "onnx/runtime/batch_runner.h"
 #include "support/text.h"
 
 namespace resmem {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "onnx/graph_index.h"
-#include "resmem/onnx_model.h"
+#include "onnx/graph/graph_index.h"
+#include "resmem/models/onnx_model.h"
 
 namespace resmem {
 

@@ -7,7 +7,7 @@
 #include "fixtures/file_bytes.h"
 #include "fixtures/small_memory.h"
 #include "onnx/test_graphs.h"
-#include "resmem/onnx_model.h"
+#include "resmem/models/onnx_model.h"
 
 namespace resmem {
 namespace {

@@ -1,9 +1,9 @@
 #include <onnx/onnx_pb.h>
 
-#include "onnx/graph_file.h"
-#include "onnx/graph_index.h"
-#include "onnx/tensor_data.h"
-#include "resmem/onnx_model.h"
+#include "onnx/graph/graph_file.h"
+#include "onnx/graph/graph_index.h"
+#include "onnx/graph/tensor_data.h"
+#include "resmem/models/onnx_model.h"
 #include "support/file_system.h"
 #include "support/guard.h"
 

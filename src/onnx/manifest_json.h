@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "resmem/onnx_model.h"
+#include "resmem/models/onnx_model.h"
 
 namespace resmem {
 

@@ -3,7 +3,7 @@
 
 #include "format/checksum.h"
 #include "onnx/manifest_json.h"
-#include "resmem/onnx_model.h"
+#include "resmem/models/onnx_model.h"
 #include "support/file_system.h"
 #include "support/guard.h"
 #include "support/text.h"

@@ -1,4 +1,4 @@
-#include "resmem/onnx_model.h"
+#include "resmem/models/onnx_model.h"
 
 #include <onnx/onnx_pb.h>
 
@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "format/checksum.h"
-#include "onnx/batch_runner.h"
-#include "onnx/graph_file.h"
+#include "onnx/graph/graph_file.h"
+#include "onnx/graph/tensor_data.h"
 #include "onnx/graph_fit.h"
 #include "onnx/manifest_json.h"
 #include "onnx/pixels.h"
-#include "onnx/tensor_data.h"
-#include "onnx/token_runner.h"
+#include "onnx/runtime/batch_runner.h"
+#include "onnx/runtime/token_runner.h"
 #include "support/checked_math.h"
 #include "support/file_system.h"
 #include "support/guard.h"

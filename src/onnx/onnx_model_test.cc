@@ -1,5 +1,5 @@
 // Models through the real ONNX Runtime, against values computed by hand.
-#include "resmem/onnx_model.h"
+#include "resmem/models/onnx_model.h"
 
 #include <gtest/gtest.h>
 

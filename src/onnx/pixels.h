@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "resmem/onnx_model.h"
+#include "resmem/models/onnx_model.h"
 
 namespace resmem {
 

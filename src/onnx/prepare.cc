@@ -4,11 +4,11 @@
 #include <limits>
 #include <utility>
 
-#include "onnx/graph_file.h"
+#include "onnx/graph/graph_file.h"
+#include "onnx/graph/tensor_data.h"
 #include "onnx/graph_fit.h"
-#include "onnx/tensor_data.h"
 #include "onnx/trial_run.h"
-#include "resmem/onnx_model.h"
+#include "resmem/models/onnx_model.h"
 #include "support/file_system.h"
 #include "support/guard.h"
 #include "support/text.h"

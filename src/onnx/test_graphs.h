@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "onnx/runtime.h"
+#include "onnx/runtime/runtime.h"
 
 namespace resmem::fixtures {
 

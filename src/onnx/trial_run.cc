@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "onnx/batch_runner.h"
+#include "onnx/runtime/batch_runner.h"
 #include "support/random.h"
 #include "support/text.h"
 

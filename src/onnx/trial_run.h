@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "onnx/session.h"
-#include "resmem/onnx_model.h"
+#include "onnx/runtime/session.h"
+#include "resmem/models/onnx_model.h"
 
 namespace resmem {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "kernels/vector_math.h"
-#include "memory/residual_sum.h"
+#include "memory/residuals/residual_sum.h"
 #include "predict/class_means.h"
 #include "predict/correction.h"
 #include "predict/input_checks.h"

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "eval/row_block.h"
-#include "resmem/report.h"
+#include "resmem/report/report.h"
 #include "support/random.h"
 #include "support/text.h"
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "fixtures/small_memory.h"
-#include "resmem/report.h"
+#include "resmem/report/report.h"
 
 namespace resmem {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "resmem/report.h"
+#include "resmem/report/report.h"
 
 namespace resmem {
 

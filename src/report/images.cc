@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "resmem/report.h"
+#include "resmem/report/report.h"
 #include "support/checked_math.h"
 #include "support/text.h"
 

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "resmem/report.h"
+#include "resmem/report/report.h"
 #include "support/file_system.h"
 #include "support/text.h"
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "resmem/report.h"
+#include "resmem/report/report.h"
 
 namespace resmem {
 

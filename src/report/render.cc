@@ -2,7 +2,7 @@
 
 #include "report/node.h"
 #include "report/page/page.h"
-#include "resmem/report.h"
+#include "resmem/report/report.h"
 #include "support/file_system.h"
 #include "support/text.h"
 

@@ -3,7 +3,8 @@
 #include <ctime>
 #include <fstream>
 
-#include "resmem/report.h"
+#include "resmem/report/report.h"
+#include "resmem/simd.h"
 #include "resmem/version.h"
 #include "support/parallel.h"
 

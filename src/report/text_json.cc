@@ -1,5 +1,5 @@
 #include "report/document.h"
-#include "resmem/text_report.h"
+#include "resmem/report/text_report.h"
 
 namespace resmem {
 

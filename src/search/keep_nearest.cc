@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "kernels/count_smaller.h"
+#include "search/count_smaller.h"
 
 namespace resmem {
 namespace {

@@ -1,9 +1,9 @@
-#include "resmem/encode_text.h"
+#include "resmem/lm/encode_text.h"
 
 #include <algorithm>
 #include <mutex>
 
-#include "resmem/token_set.h"
+#include "resmem/lm/token_set.h"
 #include "support/guard.h"
 #include "support/parallel.h"
 

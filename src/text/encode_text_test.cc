@@ -1,4 +1,4 @@
-#include "resmem/encode_text.h"
+#include "resmem/lm/encode_text.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 
 #include "fixtures/file_bytes.h"
 #include "fixtures/small_memory.h"
-#include "resmem/text_sample.h"
-#include "resmem/token_set.h"
+#include "resmem/lm/text_sample.h"
+#include "resmem/lm/token_set.h"
 #include "support/random.h"
 #include "text/tokenizer/test_model.h"
 

@@ -1,4 +1,4 @@
-#include "resmem/text_sample.h"
+#include "resmem/lm/text_sample.h"
 
 #include <algorithm>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "resmem/token_set.h"
+#include "resmem/lm/token_set.h"
 
 #include <algorithm>
 #include <atomic>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "format/format.h"
-#include "resmem/token_set.h"
+#include "resmem/lm/token_set.h"
 
 namespace resmem {
 

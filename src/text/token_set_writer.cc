@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "format/container_writer.h"
-#include "resmem/token_set.h"
+#include "resmem/lm/token_set.h"
 #include "support/file_system.h"
 #include "support/guard.h"
 #include "text/token_set_file.h"

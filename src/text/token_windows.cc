@@ -1,4 +1,4 @@
-#include "resmem/token_windows.h"
+#include "resmem/lm/token_windows.h"
 
 #include <algorithm>
 

@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "kernels/bfloat16.h"
 #include "transformer/aligned_array.h"
+#include "transformer/bfloat16.h"
 #include "transformer/shape.h"
 
 namespace resmem {

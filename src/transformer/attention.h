@@ -2,8 +2,8 @@
 #ifndef RESMEM_TRANSFORMER_ATTENTION_H_
 #define RESMEM_TRANSFORMER_ATTENTION_H_
 
-#include "kernels/bfloat16.h"
 #include "transformer/aligned_array.h"
+#include "transformer/bfloat16.h"
 #include "transformer/row_math.h"
 
 namespace resmem {

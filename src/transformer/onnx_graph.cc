@@ -6,7 +6,6 @@
 
 #include "resmem/version.h"
 #include "support/text.h"
-#include "transformer/onnx_export.h"
 
 namespace resmem {
 namespace {

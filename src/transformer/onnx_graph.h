@@ -11,6 +11,10 @@
 
 namespace resmem {
 
+inline constexpr char kTokensInput[] = "ids";
+inline constexpr char kTokensEmbedding[] = "embedding";
+inline constexpr char kTokensLogits[] = "logits";
+
 // How a tensor of float32 numbers follows from the parameters, and these from it.
 struct GraphTensor {
   enum class Kind {

@@ -6,7 +6,6 @@
 
 #include "support/file_system.h"
 #include "support/text.h"
-#include "transformer/onnx_export.h"
 #include "transformer/onnx_graph.h"
 
 namespace resmem {

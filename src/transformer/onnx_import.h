@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "resmem/onnx_model.h"
+#include "resmem/models/onnx_model.h"
 #include "resmem/status.h"
 #include "transformer/shape.h"
 

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "kernels/bfloat16.h"
 #include "transformer/aligned_array.h"
+#include "transformer/bfloat16.h"
 #include "transformer/shape.h"
 
 namespace resmem {

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "kernels/bfloat16.h"
+#include "transformer/bfloat16.h"
 
 namespace resmem {
 

@@ -11,9 +11,20 @@
 #include <string>
 #include <vector>
 
-#include "resmem/lm_training.h"
+#include "resmem/status.h"
 
 namespace resmem {
+
+struct LanguageModelShape {
+  int64_t dim = 0, layers = 0, heads = 0, hidden = 0;
+  int64_t vocabulary = 0;
+
+  int64_t head_dim() const { return dim / heads; }
+};
+// t5-small, t5-base or t5-large (with T5's sizes), or t5-dDIM-lLAYERS-hHEADS-fHIDDEN.  Dim, dim /
+// heads and hidden are multiples of 32.
+Result<LanguageModelShape> ParseLanguageModel(const std::string& name, int64_t vocabulary);
+int64_t ParameterCount(const LanguageModelShape& shape);
 
 inline constexpr int64_t kPositionBuckets = 32;
 inline constexpr float kNormEpsilon = 1e-6f;

@@ -1,4 +1,4 @@
-#include "resmem/token_model.h"
+#include "resmem/lm/token_model.h"
 
 #include <algorithm>
 #include <optional>

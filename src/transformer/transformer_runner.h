@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "resmem/token_model.h"
+#include "resmem/lm/token_model.h"
 #include "transformer/window_pass.h"
 
 namespace resmem {

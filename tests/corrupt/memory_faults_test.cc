@@ -5,7 +5,7 @@
 
 #include "corrupt/memory_operations.h"
 #include "fixtures/faulty_file_system.h"
-#include "memory/manifest.h"
+#include "memory/manifest/manifest.h"
 
 namespace resmem {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "fixtures/every_memory.h"
 #include "memory/memory_changes.h"
-#include "memory/row_writer.h"
+#include "memory/rows/row_writer.h"
 #include "resmem/residual_memory.h"
 
 namespace resmem {

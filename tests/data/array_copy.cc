@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "resmem/array.h"
+#include "resmem/data/array.h"
 
 namespace {
 

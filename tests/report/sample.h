@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "resmem/report.h"
+#include "resmem/report/report.h"
+#include "theory/simulation_json.h"
 
 namespace resmem::sample {
 

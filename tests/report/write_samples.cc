@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "report/sample.h"
-#include "resmem/text_report.h"
+#include "resmem/report/text_report.h"
 #include "text/tokenizer/test_model.h"
 
 namespace {

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "resmem/simulation.h"
 #include "theory/draw.h"
+#include "theory/simulation.h"
 
 namespace resmem {
 namespace {

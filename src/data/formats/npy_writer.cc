@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "data/formats/npy.h"
-#include "resmem/array.h"
+#include "resmem/data/array.h"
 #include "support/file_system.h"
 
 namespace resmem {

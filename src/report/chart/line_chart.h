@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "report/html.h"
-#include "resmem/report.h"
+#include "resmem/report/report.h"
 
 namespace resmem {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "resmem/text_counts.h"
+#include "resmem/lm/text_counts.h"
 
 namespace resmem {
 

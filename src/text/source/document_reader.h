@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "resmem/text_source.h"
+#include "resmem/lm/text_source.h"
 #include "text/source/line_reader.h"
 
 namespace resmem {

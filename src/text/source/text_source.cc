@@ -1,4 +1,4 @@
-#include "resmem/text_source.h"
+#include "resmem/lm/text_source.h"
 
 #include <filesystem>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "resmem/text_source.h"
+#include "resmem/lm/text_source.h"
 
 #include <gtest/gtest.h>
 #include <lzma.h>

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "resmem/lm/tokenizer.h"
 #include "resmem/status.h"
-#include "resmem/tokenizer.h"
 
 namespace resmem {
 

@@ -1,4 +1,4 @@
-#include "resmem/tokenizer.h"
+#include "resmem/lm/tokenizer.h"
 
 #include <algorithm>
 #include <array>

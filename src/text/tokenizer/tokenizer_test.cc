@@ -1,5 +1,5 @@
 // What SentencePiece itself makes of real models is compared in tests/text/sentencepiece_test.py.
-#include "resmem/tokenizer.h"
+#include "resmem/lm/tokenizer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,104 @@
+// resmem append: more rows into a present memory.
+#include "console/command.h"
+#include "console/format.h"
+#include "console/output.h"
+#include "inputs/dataset_options.h"
+#include "inputs/memory_options.h"
+#include "inputs/model_options.h"
+#include "inputs/selected_rows.h"
+#include "outputs/memory_output.h"
+#include "outputs/memory_text.h"
+
+namespace resmem::cli {
+namespace {
+
+class Append : public Command {
+ public:
+  void Declare(CommandLine& line) override {
+    line.About("add rows to a memory",
+               "The rows are found by whoever opens the memory next. An id that lives in the "
+               "memory already is refused, and then nothing is added. Where the memory has an "
+               "index, rows are searched exactly until there are 16,384, then put into it.");
+    DeclareMemory(line, &memory_path_);
+    data_.Declare(line, DatasetUse::kStore);
+    line.Value("--out-of-fold-logits", &out_of_fold_logits_, "FILE",
+               "in place of --logits, for a memory that was made of such: each row's from a model "
+               "that was trained without it")
+        .File();
+    roles_.Declare(line, Role::kTrain);
+    model_.Declare(line, /*check=*/true);
+    output_.Declare(line);
+    line.AddExample("this week's labels", "resmem append my.resmem --data week47.npz");
+    line.AddExample("pictures, one folder a class, through the memory's own model",
+                    "resmem append my.resmem --images week47");
+  }
+
+  Result<ExitCode> Run(Console& console) override {
+    RESMEM_RETURN_IF_ERROR(data_.ReplaceLogits(out_of_fold_logits_));
+    MemoryDescription description;
+    std::optional<Input> input;
+    {  // the memory must not stay open while it is written
+      RESMEM_ASSIGN_OR_RETURN(
+          const ResidualMemory memory,
+          ResidualMemory::Open(memory_path_, {.verify_blocks = false, .exact = true}));
+      description = memory.description();
+      RESMEM_RETURN_IF_ERROR(CheckCrossFitting(description.cross_fitted));
+      RESMEM_ASSIGN_OR_RETURN(
+          input, model_.OpenInput(data_, memory_path_, memory, /*threads=*/0, console));
+    }
+    const Dataset& dataset = input->dataset;
+    const bool nameless = input->pictures != nullptr && !description.has_sources;
+    if (description.has_sources != dataset.has_sources() && !nameless) {
+      return Status(ErrorCode::kBadData,
+                    description.has_sources
+                        ? memory_path_ + " keeps a source for every row; give --sources FILE"
+                        : memory_path_ + " keeps no sources; leave --sources out");
+    }
+    RESMEM_ASSIGN_OR_RETURN(const std::optional<Role> role, roles_.Choose(dataset, console));
+    RESMEM_ASSIGN_OR_RETURN(RowSource rows, SelectRows(dataset, role));
+    if (nameless) rows = WithoutSources(rows);
+    RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer, MemoryWriter::Append(memory_path_, rows.rows()));
+    RESMEM_RETURN_IF_ERROR(WriteRows(rows, &writer, console));
+    RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, OpenChanged(memory_path_, console));
+    RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, data_.Paths(),
+                                         "added " + Counted(rows.rows(), "row") + "; " +
+                                             memory_path_ + " holds " + Count(memory.rows()) + "\n",
+                                         console));
+    WarnOfObstacle(memory_path_, memory, console);
+    return ExitCode::kOk;
+  }
+
+ private:
+  // The names of pictures, for a memory that has no place for them.
+  static RowSource WithoutSources(const RowSource& rows) {
+    return RowSource(rows.rows(), [rows](const RowSource::Use& use) {
+      return rows.Read([&](int64_t begin, Rows block) {
+        block.sources = {};
+        return use(begin, block);
+      });
+    });
+  }
+
+  Status CheckCrossFitting(bool cross_fitted) const {
+    if (cross_fitted != out_of_fold_logits_.empty()) return {};
+    return Status(
+        ErrorCode::kInvalidArgument,
+        memory_path_ + (cross_fitted ? " holds out-of-fold logits; give --out-of-fold-logits FILE, "
+                                       "from models that were trained without these rows"
+                                     : " does not hold out-of-fold logits; give --logits FILE"));
+  }
+
+  std::string memory_path_, out_of_fold_logits_;
+  DatasetOptions data_;
+  RoleOptions roles_;
+  ModelOptions model_;
+  MemoryOutput output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeAppend() {
+  return std::make_unique<Append>();
+}
+
+}  // namespace resmem::cli

@@ -1,0 +1,64 @@
+// resmem compact: a memory as one segment, without the bytes of deleted rows.
+#include "console/command.h"
+#include "console/format.h"
+#include "console/output.h"
+#include "inputs/memory_options.h"
+#include "outputs/memory_output.h"
+#include "outputs/memory_text.h"
+
+namespace resmem::cli {
+namespace {
+
+// A broken one is made anew.
+constexpr OpenOptions kWithoutIndex{.verify_blocks = false, .exact = true};
+
+class Compact : public Command {
+ public:
+  void Declare(CommandLine& line) override {
+    line.About(
+        "rewrite a memory as one segment without deleted rows",
+        "It then answers bit for bit as a memory that was made without those rows. Needs "
+        "room for a second copy while it works. An index is made anew; where a key is too far "
+        "away for one, search is exact, and a warning says so.");
+    DeclareMemory(line, &memory_path_);
+    line.Group("Options");
+    line.Flag("--freeze", &freeze_,
+              "turn logits into residuals at the memory's T: less work at serving, but T can no "
+              "longer change");
+    output_.Declare(line);
+    line.AddExample("before deployment", "resmem compact my.resmem --freeze");
+  }
+
+  Result<ExitCode> Run(Console& console) override {
+    int64_t before = 0;
+    {  // the old files may go only when nobody here maps them
+      RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
+                              ResidualMemory::Open(memory_path_, kWithoutIndex));
+      before = memory.bytes_on_disk();
+    }
+    RESMEM_RETURN_IF_ERROR(
+        CompactMemory(memory_path_, {.freeze = freeze_, .progress = console.progress()}));
+    RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
+                            ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
+    RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, {},
+                                         memory_path_ + ": " + Counted(memory.rows(), "row") +
+                                             ", " + Bytes(before) + " before, " +
+                                             Bytes(memory.bytes_on_disk()) + " after\n",
+                                         console));
+    WarnOfObstacle(memory_path_, memory, console);
+    return ExitCode::kOk;
+  }
+
+ private:
+  std::string memory_path_;
+  bool freeze_ = false;
+  MemoryOutput output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeCompact() {
+  return std::make_unique<Compact>();
+}
+
+}  // namespace resmem::cli

@@ -1,0 +1,75 @@
+// resmem delete: rows out of a memory, by id.
+#include <algorithm>
+#include <fstream>
+
+#include "console/command.h"
+#include "console/format.h"
+#include "console/output.h"
+#include "inputs/memory_options.h"
+#include "outputs/memory_output.h"
+
+namespace resmem::cli {
+namespace {
+
+class Delete : public Command {
+ public:
+  void Declare(CommandLine& line) override {
+    line.About("remove rows from a memory by id",
+               "They are gone from the answers of whoever opens the memory next, and from the "
+               "bytes on disk after 'resmem compact'. Where one id is unknown nothing is deleted.");
+    DeclareMemory(line, &memory_path_);
+    line.Group("Rows (one of the two)");
+    line.Value("--ids", &ids_, "LIST", "ids: 3,5,9");
+    line.Value("--ids-file", &ids_file_, "FILE", "text with one id a line").File();
+    output_.Declare(line);
+    line.AddExample("two rows, and their bytes too",
+                    "resmem delete my.resmem --ids 3,5 && resmem compact my.resmem");
+  }
+
+  Result<ExitCode> Run(Console& console) override {
+    if (ids_.empty() == ids_file_.empty()) {
+      return Status(ErrorCode::kInvalidArgument, "give either --ids LIST or --ids-file FILE");
+    }
+    if (!ids_file_.empty()) RESMEM_RETURN_IF_ERROR(ReadIdsFile());
+    std::sort(ids_.begin(), ids_.end());
+    ids_.erase(std::unique(ids_.begin(), ids_.end()), ids_.end());
+    RESMEM_RETURN_IF_ERROR(DeleteRows(memory_path_, ids_));
+    RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, OpenChanged(memory_path_, console));
+    const std::string words = "deleted " + Counted(static_cast<int64_t>(ids_.size()), "row") +
+                              "; " + memory_path_ + " holds " + Count(memory.rows()) + "\n";
+    RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, {}, words, console));
+    console.Note("their bytes are on disk until: resmem compact " + memory_path_);
+    return ExitCode::kOk;
+  }
+
+ private:
+  Status ReadIdsFile() {
+    std::ifstream file(ids_file_);
+    if (!file) return Status(ErrorCode::kNotFound, ids_file_ + ": cannot be read");
+    int64_t number = 0;
+    for (std::string text; std::getline(file, text);) {
+      ++number;
+      if (!text.empty() && text.back() == '\r') text.pop_back();
+      if (text.empty()) continue;
+      ids_.emplace_back();
+      const Status status = ParseValue(text, &ids_.back());
+      if (status.ok()) continue;
+      return Status(ErrorCode::kBadData,
+                    ids_file_ + ": line " + std::to_string(number) + ": " + status.message());
+    }
+    if (!ids_.empty()) return {};
+    return Status(ErrorCode::kBadData, ids_file_ + ": holds no id; give one a line");
+  }
+
+  std::string memory_path_, ids_file_;
+  std::vector<uint64_t> ids_;
+  MemoryOutput output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeDelete() {
+  return std::make_unique<Delete>();
+}
+
+}  // namespace resmem::cli

@@ -1,0 +1,73 @@
+// resmem eval: does the memory help on these rows?
+#include "console/command.h"
+#include "console/format.h"
+#include "console/output.h"
+#include "inputs/evaluation_run.h"
+#include "outputs/evaluation_text.h"
+
+namespace resmem::cli {
+namespace {
+
+class Eval : public Command {
+ public:
+  void Declare(CommandLine& line) override {
+    line.About("does the memory help? base and ResMem side by side",
+               "Accuracy with Wilson intervals, the gain with its paired interval and McNemar's "
+               "p-value, the baselines from the same neighbors, and the quality of the "
+               "probabilities before and after. Gains are in percentage points.");
+    run_.DeclareInput(line);
+    line.Group("Analysis");
+    line.Flag("--per-class", &per_class_, "a line for each class");
+    line.Value("--coarse", &coarse_, "FILE",
+               "superclass number of each class: how often an error stays within it")
+        .File();
+    line.Value("--lambdas", &run_.options().lambdas, "LIST",
+               "weights that kNN-LM mixing may choose from, 0 to 1");
+    line.Flag("--fail-if-worse", &fail_if_worse_,
+              "exit with 5 where ResMem is less accurate than the base");
+    run_.DeclareModelAndOutput(line);
+    line.AddExample("on a test set", "resmem eval my.resmem --data test.npz");
+    line.AddExample("as a gate of a deployment",
+                    "resmem eval my.resmem --data test.npz --fail-if-worse --quiet");
+    line.AddExample("for other programs", "resmem eval my.resmem --data test.npz --json > e.json");
+  }
+
+  Result<ExitCode> Run(Console& console) override {
+    run_.set_coarse_file(coarse_);
+    if (per_class_) run_.set_for_classes_only("--per-class");
+    if (!coarse_.empty()) run_.set_for_classes_only("--coarse");
+    RESMEM_ASSIGN_OR_RETURN(const Evaluation evaluation, run_.Run(console));
+    if (!run_.json()) RESMEM_RETURN_IF_ERROR(PrintResult(Text(evaluation)));
+    const bool worse = evaluation.regression.has_value()
+                           ? evaluation.regression->mse_reduction < 0
+                           : evaluation.gain.harmed > evaluation.gain.fixed;
+    if (!fail_if_worse_ || !worse) return ExitCode::kOk;
+    console.Error("check failed: ResMem is worse than the base on these rows");
+    return ExitCode::kCheckFailed;
+  }
+
+ private:
+  std::string Text(const Evaluation& evaluation) const {
+    std::string text = Counted(evaluation.rows, "row") + "; " +
+                       ParametersText(evaluation.parameters, evaluation.task) +
+                       (evaluation.leave_one_out ? "; leave-one-out" : "") + "\n\n";
+    if (evaluation.regression.has_value()) return text + RegressionText(*evaluation.regression);
+    text += MethodsText(evaluation, /*every_lambda=*/false) + "\n" + CalibrationText(evaluation);
+    if (evaluation.coarse.has_value()) text += "\n" + CoarseText(*evaluation.coarse);
+    if (!evaluation.slices.empty()) text += "\n" + GroupsText("slice", evaluation.slices);
+    if (per_class_) text += "\n" + GroupsText("class", evaluation.classes);
+    return text;
+  }
+
+  EvaluationRun run_;
+  std::string coarse_;
+  bool per_class_ = false, fail_if_worse_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeEval() {
+  return std::make_unique<Eval>();
+}
+
+}  // namespace resmem::cli

@@ -1,0 +1,172 @@
+// resmem examples: single rows that the memory set right, and rows that it spoiled.
+#include "console/command.h"
+#include "console/format.h"
+#include "console/output.h"
+#include "console/table.h"
+#include "inputs/class_names.h"
+#include "inputs/dataset_options.h"
+#include "inputs/memory_options.h"
+#include "inputs/model_options.h"
+#include "inputs/parameter_options.h"
+#include "inputs/selected_rows.h"
+#include "inputs/source_pictures.h"
+#include "outputs/document_output.h"
+#include "resmem/report/report.h"
+
+namespace resmem::cli {
+namespace {
+
+class Examples : public Command {
+ public:
+  void Declare(CommandLine& line) override;
+  Result<ExitCode> Run(Console& console) override;
+
+ private:
+  Status AddPictures(const Input& input, const ResidualMemory& memory,
+                     std::vector<resmem::Example>* examples, Console& console) const;
+  std::string Text(const std::vector<resmem::Example>& examples,
+                   const MemoryDescription& memory) const;
+
+  std::string memory_path_, memory_images_;
+  bool exact_ = false;
+  DatasetOptions data_;
+  RoleOptions roles_;
+  ModelOptions model_;
+  ParameterOptions parameters_;
+  ExampleOptions options_;
+  DocumentOutput output_;
+};
+
+Result<Array> OpenPictures(const std::string& text) {
+  RESMEM_ASSIGN_OR_RETURN(const ArraySource source, ParseArraySource(text));
+  return OpenArray(source);
+}
+
+void Examples::Declare(CommandLine& line) {
+  line.About("rows that the memory set right, and rows that it spoiled",
+             "As many of each kind, by a stated rule and not by hand. The page shows each with its "
+             "ledger, and with pictures where there are any.");
+  DeclareMemory(line, &memory_path_);
+  data_.Declare(line, DatasetUse::kShow);
+  roles_.Declare(line, Role::kTest);
+  line.Group("Choice");
+  line.Choice<ExampleRule, ExampleRule>(
+      "--rule", &options_.rule,
+      {{"largest-change", ExampleRule::kLargestChange}, {"random", ExampleRule::kRandom}},
+      "the largest changes of the true class's score, or drawn evenly");
+  line.Value("--count", &options_.count, "N", "of each kind");
+  line.Value("--seed", &options_.seed, "N", "of the rule random");
+  line.Group("Pictures on the page");
+  line.Value("--memory-images", &memory_images_, "FILE",
+             "of the memory's rows, in the order of memorising: rows x height x width; with arrays "
+             "--images then names such an array of the input's rows")
+      .File()
+      .Default("found by the memory's sources where it was made of pictures");
+  parameters_.Declare(line, "as stored in the memory");
+  DeclareExact(line, &exact_);
+  model_.Declare(line, /*check=*/true);
+  output_.Declare(line);
+  DeclareThreads(line, &options_.threads);
+  line.AddExample("of pictures, through the memory's own model",
+                  "resmem examples my.resmem --images cifar100 --part test --report e.html");
+  line.AddExample("of arrays, with their pictures",
+                  "resmem examples my.resmem --data test --images test.gz \\\n"
+                  "    --memory-images train.gz --report examples.html");
+}
+
+Status Examples::AddPictures(const Input& input, const ResidualMemory& memory,
+                             std::vector<resmem::Example>* examples, Console& console) const {
+  std::optional<Array> query_array, memory_array;
+  PictureOf of_queries, of_memory;
+  if (input.pictures != nullptr) {
+    of_queries = [&](int64_t row) {
+      return ReadThumbnail(input.pictures->images(), input.pictures->image_of(row));
+    };
+  } else if (!data_.images().empty()) {
+    RESMEM_ASSIGN_OR_RETURN(query_array, OpenPictures(data_.images()));
+    RESMEM_ASSIGN_OR_RETURN(of_queries, PicturesIn(*query_array));
+  } else {
+    return {};
+  }
+  if (!memory_images_.empty()) {
+    RESMEM_ASSIGN_OR_RETURN(memory_array, OpenPictures(memory_images_));
+    RESMEM_ASSIGN_OR_RETURN(of_memory, PicturesIn(*memory_array));
+    return AddImages(of_queries, of_memory, examples);
+  }
+  SourcePictures sources;
+  of_memory = [&](int64_t row) { return sources.Read(std::string(memory.source(row))); };
+  const Status status = AddImages(of_queries, of_memory, examples);
+  if (status.ok()) return {};
+  console.Note("neighbors are shown without pictures: " + status.message());
+  return AddImages(of_queries, nullptr, examples);
+}
+
+std::string Examples::Text(const std::vector<resmem::Example>& examples,
+                           const MemoryDescription& memory) const {
+  using Align = Table::Align;
+  Table table({{"row"},
+               {"", Align::kLeft},
+               {"truth", Align::kLeft},
+               {"base", Align::kLeft},
+               {"ResMem", Align::kLeft},
+               {"change of the truth's score"}});
+  for (const resmem::Example& example : examples) {
+    const bool fixed = example.explanation.prediction == example.truth;
+    table.AddRow({Count(example.row), fixed ? "fixed" : "harmed",
+                  ClassText(memory.class_names, example.truth),
+                  ClassText(memory.class_names, example.explanation.base_prediction),
+                  ClassText(memory.class_names, example.explanation.prediction),
+                  Fixed(example.change, 3)});
+  }
+  return "rule: " + DescribeRule(options_) + "\n\n" + table.Text();
+}
+
+Result<ExitCode> Examples::Run(Console& console) {
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
+                          ResidualMemory::Open(memory_path_, {.exact = exact_}));
+  std::vector<std::string> inputs = data_.Paths();
+  inputs.push_back(memory_path_);
+  if (!memory_images_.empty()) inputs.push_back(FilePart(memory_images_));
+  if (!data_.from_pictures() && data_.images().empty() != memory_images_.empty()) {
+    return Status(ErrorCode::kInvalidArgument,
+                  "--images and --memory-images belong together; give both");
+  }
+  RESMEM_RETURN_IF_ERROR(output_.CheckPaths(inputs));
+  const MemoryDescription& description = memory.description();
+  if (description.task != Task::kClassification) {
+    return Status(ErrorCode::kUnsupported, memory_path_ +
+                                               " is for regression, where no row is "
+                                               "right or wrong; try resmem explain");
+  }
+  RESMEM_ASSIGN_OR_RETURN(const Input input,
+                          model_.OpenInput(data_, memory_path_, memory, options_.threads, console));
+  RESMEM_ASSIGN_OR_RETURN(options_.only, roles_.Choose(input.dataset, console));
+  RESMEM_ASSIGN_OR_RETURN(options_.parameters,
+                          parameters_.Apply(description.parameters, description.task));
+  options_.progress = console.progress();
+  const Predictor predictor(memory);
+  RESMEM_ASSIGN_OR_RETURN(std::vector<resmem::Example> examples,
+                          ChooseExamples(predictor, ReadDataset(input.dataset), options_));
+  if (output_.wanted()) {
+    RESMEM_RETURN_IF_ERROR(AddPictures(input, memory, &examples, console));
+  }
+  if (output_.wanted()) {
+    RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, data_.Paths()));
+    run.memory = DescribeMemory(memory_path_, memory);
+    run.seeds["examples"] = options_.seed;
+    RESMEM_RETURN_IF_ERROR(
+        output_.Write(ExamplesJson(examples, DescribeRule(options_), description.class_names,
+                                   FinishedRun(std::move(run), console)),
+                      console));
+  }
+  if (!output_.on_stdout()) RESMEM_RETURN_IF_ERROR(PrintResult(Text(examples, description)));
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> MakeExamples() {
+  return std::make_unique<Examples>();
+}
+
+}  // namespace resmem::cli

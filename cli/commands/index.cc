@@ -1,0 +1,118 @@
+// resmem index: lists beside the keys, so that a search need not read all of them.
+#include <algorithm>
+
+#include "console/command.h"
+#include "console/format.h"
+#include "console/output.h"
+#include "inputs/dataset_options.h"
+#include "inputs/memory_options.h"
+#include "inputs/model_options.h"
+#include "inputs/selected_rows.h"
+#include "outputs/memory_output.h"
+#include "outputs/memory_text.h"
+
+namespace resmem::cli {
+namespace {
+
+class Index : public Command {
+ public:
+  void Declare(CommandLine& line) override {
+    line.About("make search faster for a recall you choose",
+               "Up to about a million rows exact search is fast and needs no index. Beyond, name "
+               "the share of true neighbors that answers must hold: how much is read for it is "
+               "found by trying on rows of the memory, each without itself, or better on rows that "
+               "you give: new ones, as those that will be asked (100 or more; up to 2,000 are "
+               "taken, and kept in the memory for what is appended later). Rows marked test are "
+               "refused, as 'resmem tune' does; of rows that the memory holds you are warned: each "
+               "finds itself. Where lists do not pay search stays exact, and the index says so. "
+               "Rows that are appended or deleted later count at once. 'resmem doctor' tells what "
+               "the index costs in accuracy.");
+    DeclareMemory(line, &memory_path_);
+    line.Group("Index");
+    line.Value("--recall", &options_.recall, "SHARE", "of the true neighbors, above 0 and below 1");
+    line.Value("--codes", &options_.code_bits, "BITS",
+               "a value: 8, 4 or 2; fewer for size, or for speed from 256 MiB of codes on")
+        .Default("8, where these take over 256 MiB 4");
+    line.Flag("--remove", &remove_, "take the index away: search is exact again")
+        .Excludes({"--recall", "--codes", "--seed", "--data", "--keys", "--images"});
+    line.Value("--seed", &options_.seed, "N", "of the lists; the same seed gives the same files");
+    DeclareThreads(line, &options_.threads);
+    data_.Declare(line, DatasetUse::kAsk);
+    roles_.Declare(line, Role::kValidation);
+    model_.Declare(line, /*check=*/true);
+    output_.Declare(line);
+    line.AddExample("nineteen of twenty neighbors", "resmem index my.resmem --recall 0.95");
+    line.AddExample("of new rows as well, be they unlike the memory's",
+                    "resmem index my.resmem --recall 0.95 --data validation.npz");
+    line.AddExample("exact again", "resmem index my.resmem --remove");
+  }
+
+  Result<ExitCode> Run(Console& console) override {
+    if (!remove_) RESMEM_RETURN_IF_ERROR(CheckIndexOptions(options_, memory_path_));
+    if (data_.given()) RESMEM_RETURN_IF_ERROR(ReadQueries(console));
+    options_.progress = console.progress();
+    RESMEM_RETURN_IF_ERROR(remove_ ? RemoveIndex(memory_path_)
+                                   : IndexMemory(memory_path_, options_));
+    RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
+                            ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
+    RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, data_.Paths(),
+                                         memory_path_ + ": " + SearchText(memory) + "\n", console));
+    if (remove_) return ExitCode::kOk;
+    if (!data_.given() && memory.index().Approximate(memory.description().parameters.k)) {
+      console.Note(
+          "the recall is that of the memory's own rows; --data chooses it on rows like those that "
+          "will be asked");
+    }
+    console.Note("next: resmem doctor " + memory_path_ + " --data TEST");
+    return ExitCode::kOk;
+  }
+
+ private:
+  Status ReadQueries(Console& console) {
+    RESMEM_ASSIGN_OR_RETURN(
+        const ResidualMemory memory,
+        ResidualMemory::Open(memory_path_, {.verify_blocks = false, .exact = true}));
+    RESMEM_ASSIGN_OR_RETURN(const Input input, model_.OpenInput(data_, memory_path_, memory,
+                                                                options_.threads, console));
+    RESMEM_ASSIGN_OR_RETURN(const std::optional<Role> role, roles_.Choose(input.dataset, console));
+    RESMEM_ASSIGN_OR_RETURN(const RowSource rows, SelectRows(input.dataset, role));
+    RESMEM_ASSIGN_OR_RETURN(queries_, SampleKeys(rows, IndexOptions::kMostQueries, options_.seed));
+    const int64_t dim = memory.description().dim;
+    options_.queries =
+        MatrixView(queries_.data(), static_cast<int64_t>(queries_.size()) / dim, dim);
+    return WarnOfOwnRows(memory, console);
+  }
+
+  Status WarnOfOwnRows(const ResidualMemory& memory, Console& console) const {
+    if (memory.rows() == 0) return {};
+    SearchOptions search;
+    search.threads = options_.threads;
+    search.progress = console.progress();
+    Neighbors nearest;
+    RESMEM_RETURN_IF_ERROR(memory.index().Search(options_.queries, search, &nearest));
+    const auto own = std::count(nearest.distances.begin(), nearest.distances.end(), 0.0f);
+    if (own == 0) return {};
+    console.Warn(Count(own) + " of " + Counted(options_.queries.rows, "row") +
+                 " given have their own key in the memory: each finds itself, and the recall "
+                 "promises too much for new rows; give rows that " +
+                 memory_path_ + " does not hold");
+    return {};
+  }
+
+  std::string memory_path_;
+  DatasetOptions data_;
+  RoleOptions roles_;
+  ModelOptions model_;
+  IndexOptions options_;
+  std::vector<float> queries_;
+  bool remove_ = false;
+  MemoryOutput output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeIndex() {
+  return std::make_unique<Index>();
+}
+
+}  // namespace resmem::cli

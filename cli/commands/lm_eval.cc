@@ -1,0 +1,130 @@
+// resmem lm eval: does the memory help on this text?
+#include <cmath>
+
+#include "console/command.h"
+#include "console/format.h"
+#include "console/output.h"
+#include "console/table.h"
+#include "inputs/memory_options.h"
+#include "inputs/parameter_options.h"
+#include "inputs/token_options.h"
+#include "outputs/document_output.h"
+#include "resmem/lm/document_intervals.h"
+#include "resmem/report/report.h"
+
+namespace resmem::cli {
+namespace {
+
+class LmEval : public Command {
+ public:
+  void Declare(CommandLine& line) override;
+  Result<ExitCode> Run(Console& console) override;
+
+ private:
+  std::string Words(const Evaluation& evaluation) const;
+
+  std::string memory_path_, tokens_path_;
+  bool exact_ = false;
+  TokenModelOptions model_;
+  TokenRowsOptions rows_;
+  ParameterOptions parameters_;
+  EvaluationOptions options_;
+  DocumentOutput output_;
+};
+
+void LmEval::Declare(CommandLine& line) {
+  line.About("does the memory help a language model? base, k-NN, kNN-LM and ResMem",
+             "Next-token accuracy of every method from one neighbor pass, perplexity from the "
+             "probabilities of the base and of the calibrated scores, and intervals that draw "
+             "whole documents, because the tokens of one are not independent.");
+  DeclareMemory(line, &memory_path_);
+  line.Value("--tokens", &tokens_path_, "FILE", "held-out text, of resmem lm tokens")
+      .Required()
+      .File();
+  DeclareTokenRows(line, &rows_);
+  parameters_.Declare(line, "as stored in the memory");
+  DeclareExact(line, &exact_);
+  options_.lambdas = {0.0f, 0.2f, 0.4f, 0.5f, 0.6f, 0.8f, 1.0f};
+  line.Value("--lambdas", &options_.lambdas, "LIST", "weights of kNN-LM mixing, 0 to 1");
+  line.Group("Output");
+  output_.Declare(line);
+  line.Group("Model");
+  model_.Declare(line);
+  line.AddExample("on a test set",
+                  "resmem lm eval train.resmem --tokens test.tokens --model run/last.onnx");
+}
+
+std::string MethodWords(const MethodResult& result) {
+  switch (result.method) {
+    case Method::kKnn:
+      return "k-NN";
+    case Method::kKnnLm:
+      return "kNN-LM, lambda " + ShortNumber(result.lambda);
+    case Method::kResMem:
+      return "ResMem";
+    default:
+      return MethodName(result.method);
+  }
+}
+
+std::string LmEval::Words(const Evaluation& evaluation) const {
+  Table table({{"method", Table::Align::kLeft},
+               {"accuracy"},
+               {"95 % interval"},
+               {"gain"},
+               {"95 % interval"},
+               {"set right"},
+               {"spoiled"},
+               {"perplexity"}});
+  const auto between = [](const Interval& interval) {
+    return Fixed(100 * interval.low, 2) + " .. " + Fixed(100 * interval.high, 2);
+  };
+  for (const MethodResult& result : evaluation.methods) {
+    const PairedGain& gain = result.against_base;
+    const bool base = result.method == Method::kBase;
+    table.AddRow(
+        {MethodWords(result), Percent(result.accuracy.value), between(result.accuracy.interval),
+         base ? "" : SignedPoints(gain.gain),
+         base ? "" : SignedPoints(gain.interval.low) + " .. " + SignedPoints(gain.interval.high),
+         base ? "" : Count(gain.fixed), base ? "" : Count(gain.harmed),
+         result.nll.has_value() ? Fixed(std::exp(*result.nll), 2) : ""});
+  }
+  return Counted(evaluation.rows, "token") + " of " +
+         Counted(std::ssize(evaluation.slices), "document") + "; " +
+         ParametersText(evaluation.parameters, evaluation.task) + "\n\n" + table.Text() +
+         "\nIntervals draw whole documents. ResMem's perplexity is by the calibrator " +
+         evaluation.calibrator + ".\n";
+}
+
+Result<ExitCode> LmEval::Run(Console& console) {
+  RESMEM_RETURN_IF_ERROR(output_.CheckPaths({memory_path_, tokens_path_, model_.path()}));
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
+                          ResidualMemory::Open(memory_path_, {.exact = exact_}));
+  RESMEM_ASSIGN_OR_RETURN(const TokenSet set, TokenSet::Open(tokens_path_));
+  RESMEM_ASSIGN_OR_RETURN(const TokenModel model, model_.OpenFor(memory_path_, memory));
+  RESMEM_ASSIGN_OR_RETURN(const TokenRows rows, TokenRows::Make(model, set, rows_));
+  RESMEM_ASSIGN_OR_RETURN(options_.parameters, parameters_.Apply(memory.description().parameters,
+                                                                 memory.description().task));
+  options_.threads = model_.threads();
+  options_.progress = console.progress();
+  const Predictor predictor(memory);
+  RESMEM_ASSIGN_OR_RETURN(Evaluation evaluation, Evaluate(predictor, rows.Source(), options_));
+  UseDocumentIntervals(&evaluation);
+  for (const std::string& warning : evaluation.warnings) console.Warn(warning);
+  if (output_.wanted()) {
+    RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, {tokens_path_, model_.path()}));
+    run.memory = DescribeMemory(memory_path_, memory);
+    RESMEM_RETURN_IF_ERROR(
+        output_.Write(EvaluationJson(evaluation, FinishedRun(run, console)), console));
+  }
+  if (!output_.on_stdout()) RESMEM_RETURN_IF_ERROR(PrintResult(Words(evaluation)));
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> MakeLmEval() {
+  return std::make_unique<LmEval>();
+}
+
+}  // namespace resmem::cli

@@ -1,0 +1,99 @@
+// resmem lm memorize: one key a token, and the largest residuals of each.
+#include "console/command.h"
+#include "console/format.h"
+#include "inputs/model_options.h"
+#include "inputs/parameter_options.h"
+#include "inputs/token_options.h"
+#include "outputs/memory_output.h"
+#include "outputs/memory_text.h"
+#include "outputs/output_paths.h"
+#include "resmem/lm/token_memory.h"
+
+namespace resmem::cli {
+namespace {
+
+class LmMemorize : public Command {
+ public:
+  void Declare(CommandLine& line) override;
+  Result<ExitCode> Run(Console& console) override;
+
+ private:
+  std::string tokens_path_, output_;
+  TokenModelOptions model_;
+  TokenRowsOptions rows_;
+  TokenMemoryOptions options_;
+  ParameterOptions parameters_;
+  MemoryOutput memory_output_;
+};
+
+void LmMemorize::Declare(CommandLine& line) {
+  line.About("a memory of one key a token",
+             "Runs the language model over every document and keeps, for each token that has a "
+             "next one, the embedding before it and the largest residuals of the prediction. Work "
+             "that was stopped or killed goes on where it was when the same command is given "
+             "again.");
+  line.Argument("TOKENS", &tokens_path_, "of resmem lm tokens").File();
+  DeclareTokenRows(line, &rows_);
+  line.Group("Memory");
+  line.Choice<KeyType, KeyType>(
+      "--key-type", &options_.key_type,
+      {{"float32", KeyType::kFloat32}, {"float16", KeyType::kFloat16}, {"int8", KeyType::kInt8}},
+      "how keys are stored");
+  line.Value("--top", &options_.top, "N", "residuals kept a token, the largest ones");
+  parameters_.Declare(line, "the paper's: k = 50, sigma = 1, T = 1");
+  line.Value("--segment-rows", &options_.segment_rows, "N",
+             "tokens a file, about: so many are done again after a kill");
+  line.Group("Output");
+  line.Value("--output", &output_, "FOLDER", "the memory; appears when it is complete")
+      .Short("-o")
+      .Required()
+      .Folder();
+  memory_output_.Declare(line);
+  line.Group("Model");
+  model_.Declare(line);
+  line.AddExample("of the text that the model learned from",
+                  "resmem lm memorize train.tokens --model run/last.onnx -o train.resmem");
+}
+
+Result<ExitCode> LmMemorize::Run(Console& console) {
+  RESMEM_RETURN_IF_ERROR(CheckOutputPaths({{"-o", output_}}, {tokens_path_, model_.path()}));
+  RESMEM_ASSIGN_OR_RETURN(options_.parameters,
+                          parameters_.Apply(options_.parameters, Task::kClassification));
+  RESMEM_ASSIGN_OR_RETURN(const TokenSet set, TokenSet::Open(tokens_path_));
+  RESMEM_ASSIGN_OR_RETURN(const TokenModel model, model_.Open());
+  RESMEM_ASSIGN_OR_RETURN(const TokenRows rows, TokenRows::Make(model, set, rows_));
+  options_.progress = console.progress();
+  const double begin = console.SecondsSinceStart();
+  RESMEM_ASSIGN_OR_RETURN(const MemorizedTokens done, MemorizeTokens(rows, output_, options_));
+  const double seconds = console.SecondsSinceStart() - begin;
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
+                          ResidualMemory::Open(output_, {.verify_blocks = false}));
+  Table table = MemoryTable(output_, memory);
+  const int64_t made = done.rows - done.found;
+  const double rate = static_cast<double>(made) / std::max(seconds, 1e-9);
+  table.AddRow(
+      {"run",
+       Counted(made, "token") + " in " + Duration(seconds) + ", " +
+           Count(static_cast<int64_t>(rate)) + " tokens/s" +
+           (done.found == 0 ? "" : "; " + Count(done.found) + " were there from earlier work")});
+  table.AddRow(
+      {"size",
+       Fixed(static_cast<double>(memory.bytes_on_disk()) / static_cast<double>(memory.rows()), 1) +
+           " bytes a token; " + Percent(memory.dropped_mass()) +
+           " of the residuals' mass was dropped"});
+  RESMEM_RETURN_IF_ERROR(
+      memory_output_.Print(output_, memory, {tokens_path_, model_.path()}, table.Text(), console));
+  if (!memory_output_.json()) {
+    console.Note("next: resmem lm eval " + output_ + " --tokens TEST.tokens --model " +
+                 model_.path());
+  }
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> MakeLmMemorize() {
+  return std::make_unique<LmMemorize>();
+}
+
+}  // namespace resmem::cli

@@ -1,0 +1,99 @@
+// resmem lm tokens: text to a token set, which training, memory and evaluation read.
+#include "console/command.h"
+#include "console/format.h"
+#include "console/output.h"
+#include "console/table.h"
+#include "inputs/dataset_options.h"
+#include "inputs/memory_options.h"
+#include "inputs/text_options.h"
+#include "outputs/output_paths.h"
+#include "resmem/lm/encode_text.h"
+#include "resmem/report/text_report.h"
+
+namespace resmem::cli {
+namespace {
+
+class LmTokens : public Command {
+ public:
+  void Declare(CommandLine& line) override;
+  Result<ExitCode> Run(Console& console) override;
+
+ private:
+  Status Print(const EncodedText& encoded, double seconds, Console& console) const;
+
+  TextChoice text_;
+  std::string tokenizer_path_, output_;
+  EncodeOptions options_;
+  bool json_ = false;
+};
+
+void LmTokens::Declare(CommandLine& line) {
+  line.About("text to token ids, for a language model",
+             "Each article, JSON line or file is one document; a language model never sees two of "
+             "them at once. Every document ends with the tokenizer's </s>. What is left out or "
+             "replaced is counted and told.");
+  text_.Declare(line);
+  line.Value("--tokenizer", &tokenizer_path_, "FILE",
+             "a SentencePiece model: T5's, or of resmem tokenizer train")
+      .Required()
+      .File();
+  DeclareThreads(line, &options_.threads);
+  line.Group("Output");
+  line.Value("--output", &output_, "FILE", "the token set; appears when it is complete")
+      .Short("-o")
+      .Required()
+      .File();
+  line.Flag("--json", &json_, "one JSON document on stdout (docs/json.md)");
+  line.AddExample("Wikipedia by T5's tokenizer",
+                  "resmem lm tokens train.txt.zst --tokenizer spiece.model -o train.tokens");
+}
+
+Status LmTokens::Print(const EncodedText& encoded, double seconds, Console& console) const {
+  const TextCounts& counts = encoded.text;
+  Table table = Table::Facts();
+  const double tokens = static_cast<double>(encoded.tokens);
+  table.AddRow({"tokens", output_ + ": " + Counted(encoded.tokens, "token") + " of " +
+                              Counted(encoded.documents, "document")});
+  table.AddRow({"text", Counted(counts.files, "file") + ", " + Bytes(counts.bytes) + ", " +
+                            Fixed(static_cast<double>(counts.bytes) / tokens, 2) +
+                            " bytes a token"});
+  table.AddRow({"unknown", Counted(encoded.unknown_tokens, "token") + ", " +
+                               Percent(static_cast<double>(encoded.unknown_tokens) / tokens)});
+  table.AddRow({"time", Duration(seconds) + ", " +
+                            Count(static_cast<int64_t>(tokens / std::max(seconds, 1e-9))) +
+                            " tokens/s"});
+  RESMEM_RETURN_IF_ERROR(PrintResult(table.Text()));
+  console.Note("next: resmem lm train " + output_ + " -o NEW.run");
+  return {};
+}
+
+Result<ExitCode> LmTokens::Run(Console& console) {
+  std::vector<std::string> inputs = text_.paths();
+  inputs.push_back(tokenizer_path_);
+  RESMEM_RETURN_IF_ERROR(CheckOutputPaths({{"-o", output_}}, inputs));
+  RESMEM_ASSIGN_OR_RETURN(const Tokenizer tokenizer, Tokenizer::Open(tokenizer_path_));
+  RESMEM_ASSIGN_OR_RETURN(TextSource source, text_.Open());
+  options_.progress = console.progress();
+  const double begin = console.SecondsSinceStart();
+  RESMEM_ASSIGN_OR_RETURN(const EncodedText encoded,
+                          EncodeText(&source, tokenizer, output_, options_));
+  const double seconds = console.SecondsSinceStart() - begin;
+  WarnOfCounts(encoded.text, source.first_broken_record(), console);
+  if (!json_) {
+    RESMEM_RETURN_IF_ERROR(Print(encoded, seconds, console));
+    return ExitCode::kOk;
+  }
+  RESMEM_ASSIGN_OR_RETURN(const TokenSet set, TokenSet::Open(output_));
+  RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, inputs));
+  RESMEM_RETURN_IF_ERROR(
+      PrintResult(TokenSetJson(set, encoded.unknown_tokens, FinishedRun(run, console)) + "\n"));
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> MakeLmTokens() {
+  return std::make_unique<LmTokens>();
+}
+
+}  // namespace resmem::cli

@@ -1,0 +1,108 @@
+// resmem lm tune: chooses k and sigma on held-out text and writes them into the memory.
+#include <cmath>
+
+#include "console/command.h"
+#include "console/format.h"
+#include "console/output.h"
+#include "console/table.h"
+#include "inputs/memory_options.h"
+#include "inputs/parameter_options.h"
+#include "inputs/token_options.h"
+#include "inputs/tune_options.h"
+#include "outputs/document_output.h"
+#include "resmem/report/report.h"
+
+namespace resmem::cli {
+namespace {
+
+class LmTune : public Command {
+ public:
+  void Declare(CommandLine& line) override;
+  Result<ExitCode> Run(Console& console) override;
+
+ private:
+  std::string memory_path_, tokens_path_;
+  bool exact_ = false, dry_run_ = false;
+  TokenModelOptions model_;
+  TokenRowsOptions rows_;
+  TuneOptions options_;
+  DocumentOutput output_;
+};
+
+void LmTune::Declare(CommandLine& line) {
+  line.About("choose k and sigma of a memory of tokens on validation text",
+             "One search at the largest k serves the whole grid; T is the one that the memory is "
+             "frozen at. The calibrator, which makes probabilities of the scores, is chosen as "
+             "well. Holds the logits of all tokens at once (128 KB each with 32,128 classes): "
+             "--documents keeps them few.");
+  DeclareMemory(line, &memory_path_);
+  line.Value("--tokens", &tokens_path_, "FILE", "validation text, of resmem lm tokens")
+      .Required()
+      .File();
+  DeclareTokenRows(line, &rows_);
+  DeclareTuning(line, &options_);
+  line.Group("Output");
+  output_.Declare(line);
+  line.Flag("--dry-run", &dry_run_, "leave the memory as it is");
+  DeclareExact(line, &exact_);
+  line.Group("Model");
+  model_.Declare(line);
+  line.AddExample("on the first twenty documents",
+                  "resmem lm tune train.resmem --tokens valid.tokens --documents 20 --model "
+                  "run/last.onnx");
+}
+
+std::string LmTuningText(const Tuning& tuning) {
+  const PairedGain& gain = tuning.chosen_gain;
+  Table table = Table::Facts();
+  table.AddRow({"chosen", ParametersText(tuning.chosen, tuning.task)});
+  table.AddRow({"tried", Counted(static_cast<int64_t>(tuning.points.size()), "point") + " on " +
+                             Counted(tuning.rows, "token")});
+  table.AddRow({"gain", SignedPoints(gain.gain) +
+                            " points on these tokens, so somewhat optimistic; " +
+                            Count(gain.fixed) + " set right, " + Count(gain.harmed) + " spoiled"});
+  if (tuning.cross_validated_gain.has_value()) {
+    table.AddRow({"honest gain", SignedPoints(tuning.cross_validated_gain->gain) + " points"});
+  }
+  table.AddRow({"calibrator",
+                tuning.calibrator + ", perplexity " + Fixed(std::exp(tuning.calibrated_nll), 2)});
+  table.AddRow({"time", Duration(tuning.search_seconds) + " search, " +
+                            Duration(tuning.grid_seconds) + " grid"});
+  return table.Text();
+}
+
+Result<ExitCode> LmTune::Run(Console& console) {
+  RESMEM_RETURN_IF_ERROR(output_.CheckPaths({memory_path_, tokens_path_, model_.path()}));
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
+                          ResidualMemory::Open(memory_path_, {.exact = exact_}));
+  RESMEM_ASSIGN_OR_RETURN(const TokenSet set, TokenSet::Open(tokens_path_));
+  RESMEM_ASSIGN_OR_RETURN(const TokenModel model, model_.OpenFor(memory_path_, memory));
+  RESMEM_ASSIGN_OR_RETURN(const TokenRows rows, TokenRows::Make(model, set, rows_));
+  options_.threads = model_.threads();
+  options_.progress = console.progress();
+  RESMEM_ASSIGN_OR_RETURN(const Tuning tuning, Tune(Predictor(memory), rows.Source(), options_));
+  for (const std::string& warning : tuning.warnings) console.Warn(warning);
+  if (output_.wanted()) {
+    RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, {tokens_path_, model_.path()}));
+    run.memory = DescribeMemory(memory_path_, memory);
+    run.seeds["folds"] = options_.seed;
+    RESMEM_RETURN_IF_ERROR(
+        output_.Write(TuningJson(tuning, FinishedRun(std::move(run), console)), console));
+  }
+  if (!dry_run_) {
+    RESMEM_RETURN_IF_ERROR(
+        UpdateDescription(memory_path_, ApplyTuning(memory.description(), tuning)));
+  }
+  if (!output_.on_stdout()) RESMEM_RETURN_IF_ERROR(PrintResult(LmTuningText(tuning)));
+  console.Note(dry_run_ ? "dry run: " + memory_path_ + " is as it was"
+                        : "written into " + memory_path_);
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> MakeLmTune() {
+  return std::make_unique<LmTune>();
+}
+
+}  // namespace resmem::cli

@@ -1,0 +1,182 @@
+// resmem memorize: a training set's keys and residuals into a new memory.
+#include "console/command.h"
+#include "console/format.h"
+#include "console/interrupt.h"
+#include "console/output.h"
+#include "inputs/class_names.h"
+#include "inputs/dataset_options.h"
+#include "inputs/logits_check.h"
+#include "inputs/memory_options.h"
+#include "inputs/model_options.h"
+#include "inputs/parameter_options.h"
+#include "inputs/selected_rows.h"
+#include "outputs/memory_output.h"
+#include "outputs/memory_text.h"
+
+namespace resmem::cli {
+namespace {
+
+constexpr int64_t kSparseAboveClasses = 4096;  // where logits would be 16 kB a row and more
+
+class Memorize : public Command {
+ public:
+  void Declare(CommandLine& line) override;
+  Result<ExitCode> Run(Console& console) override;
+
+ private:
+  Result<MemoryDescription> Describe(const Input& input);
+
+  DatasetOptions data_;
+  RoleOptions roles_;
+  ModelOptions model_;
+  ParameterOptions parameters_;
+  Task task_ = Task::kClassification;
+  std::string output_, classes_file_, out_of_fold_logits_;
+  KeyType key_type_ = KeyType::kFloat32;
+  std::optional<ResidualForm> form_;
+  int64_t top_ = 128;
+  std::optional<double> recall_;
+  std::optional<int> code_bits_;
+  bool freeze_ = false, half_residuals_ = false, overwrite_ = false;
+  MemoryOutput printed_;
+};
+
+void Memorize::Declare(CommandLine& line) {
+  line.About("store a training set's keys and residuals",
+             "Reads the arrays in blocks of rows: they may be larger than memory. The new memory "
+             "appears whole, with its index where one is asked for, or not at all.");
+  data_.Declare(line, DatasetUse::kStore);
+  line.Value("--out-of-fold-logits", &out_of_fold_logits_, "FILE",
+             "in place of --logits: each row's from a model that was trained without it, for a "
+             "base that has memorised its training set")
+      .File();
+  roles_.Declare(line, Role::kTrain);
+  line.Choice<Task, Task>(
+      "--task", &task_,
+      {{"classification", Task::kClassification}, {"regression", Task::kRegression}},
+      "what the base predicts");
+  line.Value("--classes", &classes_file_, "FILE", "names of the classes, one a line").File();
+
+  line.Group("Memory");
+  line.Value("--output", &output_, "NAME.resmem", "the new memory, a folder")
+      .Short("-o")
+      .Required()
+      .Folder();
+  line.Choice<KeyType, KeyType>(
+      "--key-type", &key_type_,
+      {{"float32", KeyType::kFloat32}, {"float16", KeyType::kFloat16}, {"int8", KeyType::kInt8}},
+      "how keys are stored: 4, 2 or 1 bytes a value");
+  line.Choice<std::optional<ResidualForm>, ResidualForm>(
+          "--form", &form_,
+          {{"logits", ResidualForm::kLogits},
+           {"dense", ResidualForm::kDense},
+           {"sparse", ResidualForm::kSparse}},
+          "what is kept of each answer: logits (T may change later), all residuals at this T, or "
+          "the --top largest at this T")
+      .Default("logits; sparse above " + Count(kSparseAboveClasses) +
+               " classes; dense for regression");
+  line.Value("--top", &top_, "N", "sparse: residuals kept a row");
+  line.Flag("--freeze", &freeze_, "the same as --form dense: less work at serving, T fixed");
+  line.Flag("--half-residuals", &half_residuals_, "dense and sparse: values of 2 bytes");
+  line.Value("--recall", &recall_, "SHARE",
+             "also make an index that finds this share of the true neighbors, as 'resmem index'")
+      .Default("none: search is exact");
+  line.Value("--codes", &code_bits_, "BITS", "of that index, a value: 8, 4 or 2")
+      .Default("as of 'resmem index'")
+      .Needs({"--recall"});
+  line.Flag("--overwrite", &overwrite_, "replace a memory of that name");
+  parameters_.Declare(line, "");
+  model_.Declare(line, /*check=*/false);
+  printed_.Declare(line);
+
+  line.AddExample("three files of any framework",
+                  "resmem memorize --keys z.npy --logits f.npy --labels y.npy -o my.resmem");
+  line.AddExample("one archive, half the size, tied to its model",
+                  "resmem memorize --data train.npz --key-type float16 --model net.onnx \\\n"
+                  "    --layer pool -o my.resmem");
+  line.AddExample("pictures, through a base model",
+                  "resmem memorize --model net.onnx --images cifar100 --part train -o my.resmem");
+  line.AddExample("headerless floats",
+                  "resmem memorize --keys z.bin,shape=-1x64,dtype=float32 --logits f.npy \\\n"
+                  "    --labels y.npy -o my.resmem");
+}
+
+Result<MemoryDescription> Memorize::Describe(const Input& input) {
+  const Dataset& dataset = input.dataset;
+  MemoryDescription description;
+  description.task = task_;
+  description.dim = dataset.dim();
+  description.outputs = dataset.outputs();
+  description.key_type = key_type_;
+  if (freeze_ && form_.has_value() && *form_ == ResidualForm::kLogits) {
+    return Status(ErrorCode::kInvalidArgument,
+                  "--freeze and --form logits exclude each other; give one of them");
+  }
+  if (form_.has_value()) {
+    description.form = *form_;
+  } else if (freeze_ || task_ == Task::kRegression) {
+    description.form = ResidualForm::kDense;
+  } else if (description.outputs > kSparseAboveClasses) {
+    description.form = ResidualForm::kSparse;
+  }
+  description.top = std::min(top_, description.outputs);
+  description.half_residuals = half_residuals_;
+  description.cross_fitted = !out_of_fold_logits_.empty();
+  description.has_sources = dataset.has_sources();
+  RESMEM_ASSIGN_OR_RETURN(description.parameters, parameters_.Apply(Parameters(), task_));
+  if (description.parameters.k == 0) {
+    return Status(ErrorCode::kInvalidArgument,
+                  "--k 0: a memory that consults no neighbor is of no use; give 1 or more");
+  }
+  RESMEM_ASSIGN_OR_RETURN(description.fingerprint, model_.Resolve());
+  const std::string model = model_.Remembered();
+  if (!model.empty()) description.notes[kModelNote] = model;
+  if (!classes_file_.empty()) {
+    RESMEM_ASSIGN_OR_RETURN(description.class_names,
+                            ReadClassNames(classes_file_, description.outputs));
+  } else if (input.pictures != nullptr) {
+    const std::vector<std::string>& names = input.pictures->images().class_names();
+    if (static_cast<int64_t>(names.size()) == description.outputs) description.class_names = names;
+  }
+  return description;
+}
+
+Result<ExitCode> Memorize::Run(Console& console) {
+  MemoryWriter::Options options{.overwrite = overwrite_};
+  if (recall_.has_value()) {
+    options.index = {.recall = *recall_, .code_bits = code_bits_};
+    RESMEM_RETURN_IF_ERROR(CheckIndexOptions(*options.index));
+  }
+  RESMEM_RETURN_IF_ERROR(data_.ReplaceLogits(out_of_fold_logits_));
+  RESMEM_ASSIGN_OR_RETURN(const Input input,
+                          data_.Open(task_, model_.file(), /*threads=*/0, console));
+  RESMEM_ASSIGN_OR_RETURN(const std::optional<Role> role, roles_.Choose(input.dataset, console));
+  RESMEM_ASSIGN_OR_RETURN(const RowSource rows, SelectRows(input.dataset, role));
+  RESMEM_ASSIGN_OR_RETURN(const MemoryDescription description, Describe(input));
+  RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer,
+                          MemoryWriter::Create(output_, description, rows.rows(), options));
+  LogitsCheck check;
+  const bool classification = task_ == Task::kClassification;
+  RESMEM_RETURN_IF_ERROR(WriteRows(classification ? check.Watch(rows) : rows, &writer, console));
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
+                          ResidualMemory::Open(output_, {.verify_blocks = false}));
+  WarnIfNothingToAdd(memory, console);
+  if (classification) check.Warn(console);
+  Table table = MemoryTable(output_, memory);
+  if (classification) {
+    table.AddRow({"base", "right on " + Percent(check.accuracy()) + " of these rows" +
+                              (description.cross_fitted ? ", out of fold" : "")});
+  }
+  RESMEM_RETURN_IF_ERROR(printed_.Print(output_, memory, data_.Paths(), table.Text(), console));
+  console.Note("next: resmem tune " + output_ +
+               (input.pictures != nullptr ? " --images VALIDATION" : " --data VALIDATION"));
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> MakeMemorize() {
+  return std::make_unique<Memorize>();
+}
+
+}  // namespace resmem::cli

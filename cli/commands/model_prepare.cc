@@ -1,0 +1,110 @@
+// resmem model prepare: an ONNX file of any framework becomes a base model.
+#include <charconv>
+
+#include "console/command.h"
+#include "console/format.h"
+#include "console/output.h"
+#include "console/table.h"
+#include "inputs/class_names.h"
+#include "inputs/runtime_options.h"
+#include "outputs/model_text.h"
+#include "outputs/output_paths.h"
+#include "resmem/models/onnx_model.h"
+
+namespace resmem::cli {
+namespace {
+
+class ModelPrepare : public Command {
+ public:
+  void Declare(CommandLine& line) override;
+  Result<ExitCode> Run(Console& console) override;
+
+ private:
+  Status ParseSize();
+
+  std::string source_, output_, size_, classes_file_;
+  PrepareOptions options_;
+  OnnxOptions runtime_;
+};
+
+void ModelPrepare::Declare(CommandLine& line) {
+  line.About(
+      "make a base model of an ONNX file: embedding and logits as outputs",
+      "Adds the embedding to the graph's outputs, tries the graph out, and writes it with a "
+      "manifest beside it (NEW.onnx, NEW.json) that says how pictures are prepared. External "
+      "data is taken in; probabilities of a last Softmax are replaced by what goes into it.");
+  line.Argument("FILE.onnx", &source_, "a model from any framework").File();
+  line.Group("Output");
+  line.Value("--output", &output_, "NEW.onnx", "the base model").Short("-o").Required().File();
+  line.Group("Tensors");
+  line.Value("--embedding", &options_.embedding, "NAME", "the tensor whose values are the keys")
+      .Default("the first that resmem model inspect lists");
+  line.Value("--logits", &options_.logits, "NAME", "the tensor before softmax")
+      .Default("the graph's output");
+  line.Group("Pictures");
+  line.Value("--input-mean", &options_.mean, "LIST",
+             "subtracted from pixel / 255, one value a channel or one for all")
+      .Default("0");
+  line.Value("--input-std", &options_.deviation, "LIST", "then divides, likewise").Default("1");
+  line.Value("--size", &size_, "HxW", "height and width, where the graph leaves them open");
+  line.Value("--resize", &options_.resize, "N",
+             "bring the shorter side of a picture to N, then cut out the centre")
+      .Default("only pictures of the model's own size");
+  line.Group("Names");
+  line.Value("--classes", &classes_file_, "FILE", "names of the classes, one a line").File();
+  line.Value("--network", &options_.network, "TEXT", "what the network is called");
+  line.Group("Runtime");
+  DeclareRuntime(line, &runtime_);
+  line.AddExample("a CIFAR network",
+                  "resmem model prepare resnet20.onnx -o base.onnx --classes names.txt \\\n"
+                  "    --input-mean .507,.4865,.4409 --input-std .2673,.2564,.2761");
+  line.AddExample("an ImageNet network",
+                  "resmem model prepare mobilenet.onnx -o base.onnx --resize 256 \\\n"
+                  "    --input-mean .485,.456,.406 --input-std .229,.224,.225");
+}
+
+Status ModelPrepare::ParseSize() {
+  if (size_.empty()) return {};
+  const char* end = size_.data() + size_.size();
+  const auto height = std::from_chars(size_.data(), end, options_.height);
+  options_.width = options_.height;
+  bool good = height.ec == std::errc() && options_.height > 0;
+  if (good && height.ptr != end) {
+    const auto width = std::from_chars(height.ptr + 1, end, options_.width);
+    good = *height.ptr == 'x' && width.ec == std::errc() && width.ptr == end && options_.width > 0;
+  }
+  if (good) return {};
+  return {ErrorCode::kInvalidArgument, "--size " + size_ + ": give HEIGHTxWIDTH, such as 224x224"};
+}
+
+Result<ExitCode> ModelPrepare::Run(Console& console) {
+  RESMEM_RETURN_IF_ERROR(ParseSize());
+  RESMEM_RETURN_IF_ERROR(CheckOutputPaths({{"-o", output_}, {"-o", ManifestPath(output_)}},
+                                          {source_, ManifestPath(source_)}));
+  if (!classes_file_.empty()) {
+    RESMEM_ASSIGN_OR_RETURN(options_.class_names, ReadClassNames(classes_file_));
+  }
+  RESMEM_ASSIGN_OR_RETURN(const ModelManifest manifest,
+                          PrepareOnnx(source_, options_, output_, runtime_));
+  RESMEM_ASSIGN_OR_RETURN(const Fingerprint fingerprint, FingerprintModel(output_));
+  Table table = Table::Facts();
+  table.AddRow({"model", output_});
+  table.AddRow({"manifest", ManifestPath(output_)});
+  AddManifest(manifest, fingerprint, &table);
+  RESMEM_RETURN_IF_ERROR(PrintResult(table.Text()));
+  if (manifest.takes_pictures() && options_.mean.empty() && options_.deviation.empty()) {
+    console.Note(
+        "pixels go in as pixel / 255; most networks were trained with --input-mean and "
+        "--input-std");
+  }
+  console.Note("next: resmem embed " + output_ + " PICTURES -o ARRAYS");
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> MakeModelPrepare() {
+  return std::make_unique<ModelPrepare>();
+}
+
+}  // namespace resmem::cli

@@ -1,0 +1,82 @@
+// resmem report: a page for people from the JSON of any command.
+#include "resmem/report/report.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "console/command.h"
+#include "outputs/output_paths.h"
+
+namespace resmem::cli {
+namespace {
+
+Result<std::string> ReadDocument(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    return Status(ErrorCode::kNotFound, path + ": " + std::strerror(errno) +
+                                            "; give a file that --json of a command wrote");
+  }
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (file.bad()) return Status(ErrorCode::kIo, path + ": " + std::strerror(errno));
+  return text;
+}
+
+// The same error, with the file that it is about in front.
+Status InFile(const std::string& path, const Status& status) {
+  return Status(status.code(), path + ": " + status.message());
+}
+
+class Report : public Command {
+ public:
+  void Declare(CommandLine& line) override {
+    line.About("one HTML page from JSON results",
+               "The page holds everything it shows: it opens from disk without a network, prints, "
+               "and runs no script.");
+    line.Argument("RESULTS", &results_, "what --json of eval, tune, explain or theory wrote")
+        .File();
+    line.Group("Input");
+    line.Value("--with", &more_, "FILE,...", "further results for the same page, in this order")
+        .File();
+    line.Value("--title", &title_, "TEXT", "the page's title where several results are combined");
+    line.Group("Output");
+    line.Value("--output", &output_, "FILE", "the page to write").Short("-o").File().Required();
+    line.AddExample("an evaluation and the tuning before it",
+                    "resmem report eval.json --with tune.json -o report.html");
+  }
+
+  Result<ExitCode> Run(Console& console) override {
+    std::vector<std::string> inputs = more_;
+    inputs.push_back(results_);
+    RESMEM_RETURN_IF_ERROR(CheckOutputPaths({{"-o", output_}}, inputs));
+    RESMEM_ASSIGN_OR_RETURN(std::string document, ReadDocument(results_));
+    if (!more_.empty()) {
+      std::vector<std::string> documents = {std::move(document)};
+      for (const std::string& path : more_) {
+        RESMEM_ASSIGN_OR_RETURN(std::string further, ReadDocument(path));
+        documents.push_back(std::move(further));
+      }
+      RESMEM_ASSIGN_OR_RETURN(document, CombineJson(title_, documents));
+    }
+    const Status written = WriteReport(document, output_);
+    if (written.code() == ErrorCode::kBadData || written.code() == ErrorCode::kTooNew) {
+      return InFile(results_, written);
+    }
+    RESMEM_RETURN_IF_ERROR(written);
+    console.Note("wrote " + output_);
+    return ExitCode::kOk;
+  }
+
+ private:
+  std::string results_, output_, title_ = "Results";
+  std::vector<std::string> more_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeReport() {
+  return std::make_unique<Report>();
+}
+
+}  // namespace resmem::cli

@@ -1,0 +1,133 @@
+// resmem tune: chooses k, sigma and T on validation rows and writes them into the memory.
+#include "console/command.h"
+#include "console/format.h"
+#include "console/output.h"
+#include "console/table.h"
+#include "inputs/dataset_options.h"
+#include "inputs/memory_options.h"
+#include "inputs/model_options.h"
+#include "inputs/parameter_options.h"
+#include "inputs/tune_options.h"
+#include "outputs/document_output.h"
+#include "outputs/evaluation_text.h"
+#include "resmem/tuner.h"
+
+namespace resmem::cli {
+namespace {
+
+class TuneCommand : public Command {
+ public:
+  void Declare(CommandLine& line) override;
+  Result<ExitCode> Run(Console& console) override;
+
+ private:
+  std::string Text(const Tuning& tuning) const;
+
+  std::string memory_path_;
+  bool exact_ = false;
+  DatasetOptions data_;
+  ModelOptions model_;
+  TuneOptions options_;
+  DocumentOutput output_;
+  bool dry_run_ = false;
+};
+
+void TuneCommand::Declare(CommandLine& line) {
+  line.About("choose k, sigma and T on validation rows",
+             "One search at the largest k serves the whole grid. Where the data mark validation "
+             "rows only those are used; rows marked test are refused. The choice and its trace are "
+             "written into the memory.");
+  DeclareMemory(line, &memory_path_);
+  data_.Declare(line, DatasetUse::kTune);
+  DeclareTuning(line, &options_);
+  line.Group("Rows");
+  line.Flag("--leave-one-out", &options_.leave_one_out,
+            "tune on the memory's own rows, each without itself; no input is needed where the "
+            "memory keeps logits");
+  model_.Declare(line, /*check=*/true);
+  output_.Declare(line);
+  line.Flag("--dry-run", &dry_run_, "leave the memory as it is");
+  DeclareExact(line, &exact_);
+  DeclareThreads(line, &options_.threads);
+  line.AddExample("the usual way", "resmem tune my.resmem --data validation.npz");
+  line.AddExample(
+      "the paper's careful rule, with an honest estimate",
+      "resmem tune my.resmem --data validation.npz --objective tpr-under-fpr --folds 5");
+  line.AddExample("on pictures that were kept back, with the memory's own model",
+                  "resmem tune my.resmem --images cifar100 --part train \\\n"
+                  "    --rows 45000:50000 --role validation");
+  line.AddExample("without a validation set", "resmem tune my.resmem --leave-one-out");
+}
+
+std::string TuneCommand::Text(const Tuning& tuning) const {
+  Table table = Table::Facts();
+  table.AddRow({"chosen", ParametersText(tuning.chosen, tuning.task)});
+  table.AddRow({"tried", Counted(static_cast<int64_t>(tuning.points.size()), "point") + " on " +
+                             Counted(tuning.rows, "row")});
+  if (tuning.task == Task::kClassification) {
+    table.AddRow({"objective", tuning.objective == Objective::kGain
+                                   ? "gain"
+                                   : "TPR under FPR < " + ShortNumber(tuning.fpr_limit)});
+    table.AddRow({"gain", GainText(tuning.chosen_gain)});
+    if (tuning.chosen.k > 0) {
+      table.AddRow({"", "on the rows it was chosen on, so somewhat optimistic"});
+    }
+    if (tuning.cross_validated_gain.has_value()) {
+      table.AddRow({"honest gain", GainText(*tuning.cross_validated_gain)});
+    }
+    table.AddRow({"calibrator", tuning.calibrator + ", NLL " + Fixed(tuning.calibrated_nll, 4)});
+  } else {
+    table.AddRow({"squared error", ShortNumber(tuning.base_loss) + " before, " +
+                                       ShortNumber(tuning.chosen_loss) +
+                                       " after (on the rows it was chosen on)"});
+    if (tuning.cross_validated_loss.has_value()) {
+      table.AddRow({"honest error", ShortNumber(*tuning.cross_validated_loss)});
+    }
+  }
+  table.AddRow({"time", Duration(tuning.search_seconds) + " search, " +
+                            Duration(tuning.grid_seconds) + " grid"});
+  return table.Text();
+}
+
+Result<ExitCode> TuneCommand::Run(Console& console) {
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
+                          ResidualMemory::Open(memory_path_, {.exact = exact_}));
+  std::vector<std::string> inputs = data_.Paths();
+  inputs.push_back(memory_path_);
+  RESMEM_RETURN_IF_ERROR(output_.CheckPaths(inputs));
+  const MemoryDescription& description = memory.description();
+  std::optional<Input> input;
+  if (data_.given() || !options_.leave_one_out) {
+    RESMEM_ASSIGN_OR_RETURN(
+        input, model_.OpenInput(data_, memory_path_, memory, options_.threads, console));
+  }
+  const Predictor predictor(memory);
+  options_.progress = console.progress();
+  RESMEM_ASSIGN_OR_RETURN(
+      const Tuning tuning,
+      Tune(predictor, input.has_value() ? ReadDataset(input->dataset) : ReadMemory(memory),
+           options_));
+  for (const std::string& warning : tuning.warnings) console.Warn(warning);
+  if (output_.wanted()) {
+    RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, data_.Paths()));
+    run.memory = DescribeMemory(memory_path_, memory);
+    run.seeds["folds"] = options_.seed;
+    RESMEM_RETURN_IF_ERROR(
+        output_.Write(TuningJson(tuning, FinishedRun(std::move(run), console)), console));
+  }
+  if (!dry_run_) {
+    RESMEM_RETURN_IF_ERROR(UpdateDescription(memory_path_, ApplyTuning(description, tuning)));
+  }
+  if (!output_.on_stdout()) RESMEM_RETURN_IF_ERROR(PrintResult(Text(tuning)));
+  console.Note(dry_run_ ? "dry run: " + memory_path_ + " is as it was"
+                        : "written into " + memory_path_);
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> MakeTune() {
+  return std::make_unique<TuneCommand>();
+}
+
+}  // namespace resmem::cli

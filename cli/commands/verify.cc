@@ -1,0 +1,44 @@
+// resmem verify: reads every byte of a memory and compares all checksums.
+#include "console/command.h"
+#include "console/format.h"
+#include "console/output.h"
+#include "inputs/memory_options.h"
+#include "outputs/memory_output.h"
+
+namespace resmem::cli {
+namespace {
+
+class Verify : public Command {
+ public:
+  void Declare(CommandLine& line) override {
+    line.About("read every byte of a memory and compare its checksums",
+               "Exits with 3 and names the place where a byte is not what was written.");
+    DeclareMemory(line, &memory_path_);
+    output_.Declare(line);
+    line.AddExample("after a copy", "resmem verify my.resmem");
+  }
+
+  Result<ExitCode> Run(Console& console) override {
+    RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
+                            ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
+    RESMEM_RETURN_IF_ERROR(memory.Verify(console.progress()));
+    RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, {},
+                                         memory_path_ + ": sound; " +
+                                             Counted(memory.rows(), "row") + ", " +
+                                             Bytes(memory.bytes_on_disk()) + "\n",
+                                         console));
+    return ExitCode::kOk;
+  }
+
+ private:
+  std::string memory_path_;
+  MemoryOutput output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> MakeVerify() {
+  return std::make_unique<Verify>();
+}
+
+}  // namespace resmem::cli

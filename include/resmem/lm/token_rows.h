@@ -1,0 +1,73 @@
+// The rows of a token set as a language model sees them: for each token that has a next one in its
+// document the key, the logits and that next token as label (token_windows.h).  Made as they are
+// read, for MemorizeTokens(), Evaluate() and Tune().
+#ifndef RESMEM_LM_TOKEN_ROWS_H_
+#define RESMEM_LM_TOKEN_ROWS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "resmem/evaluation.h"
+#include "resmem/lm/token_model.h"
+#include "resmem/lm/token_set.h"
+#include "resmem/lm/token_windows.h"
+#include "resmem/rows.h"
+
+namespace resmem {
+
+struct TokenRowsOptions {
+  WindowShape shape;
+  int64_t documents = 0;  // only the first so many; 0: all
+};
+
+// Refers to the model and the set, which must outlive it.  Const methods may be called from any
+// number of threads.
+class TokenRows {
+ public:
+  // Errors: kInvalidArgument (the shape, a model of pictures or tables), kMismatch (another
+  // tokenizer, or more tokens than the model knows).
+  static Result<TokenRows> Make(const TokenModel& model, const TokenSet& set,
+                                const TokenRowsOptions& options = {});
+
+  const TokenModel& model() const { return *model_; }
+  const TokenSet& set() const { return *set_; }
+  const TokenWindows& windows() const { return windows_; }
+  int64_t documents() const { return documents_; }
+  int64_t rows() const;          // of the documents that are used
+  int64_t window_count() const;  // likewise
+
+  // Buffers for one block; reused between calls.
+  struct Block {
+    Rows view;
+    std::vector<float> keys, logits;
+    std::vector<int32_t> labels;
+    std::vector<uint64_t> ids;        // the row's number in the set
+    std::vector<std::string> slices;  // the document's number, "000017"
+  };
+  // The rows that windows [begin, end) keep, in order.
+  Status Read(int64_t begin, int64_t end, Block* block) const;
+
+  // All of them in blocks of a few windows, each row's slice being its document.
+  RowSource Source() const;
+
+ private:
+  TokenRows(const TokenModel& model, const TokenSet& set, TokenWindows windows, int64_t documents);
+
+  const TokenModel* model_;
+  const TokenSet* set_;
+  TokenWindows windows_;
+  int64_t documents_;
+};
+
+// The keys of `most` rows, or of all where there are no more, one after another: queries for
+// IndexMemory().  Of windows chosen by the seed, which hold about eight times as many.
+Result<std::vector<float>> SampleKeys(const TokenRows& rows, int64_t most, uint64_t seed,
+                                      Progress* progress = nullptr);
+
+// How many windows are read at once: their logits are the largest thing in memory.
+inline constexpr int64_t kWindowsAtOnce = 4;
+
+}  // namespace resmem
+
+#endif  // RESMEM_LM_TOKEN_ROWS_H_

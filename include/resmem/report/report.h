@@ -1,0 +1,198 @@
+// Results for machines and for people: JSON documents whose every field docs/json.md
+// explains, and one self-contained HTML page made from them (docs/reports.md).
+//
+// A document is one line of JSON and carries "schema" ("resmem.evaluation.v1", ...).  Numbers
+// round-trip: a double or float read back is the same bits; a value that is not finite is written
+// as null.  The page needs no network and no script; every text that comes from data is escaped.
+//
+// All functions are free of shared state and may be called from any thread.
+#ifndef RESMEM_REPORT_REPORT_H_
+#define RESMEM_REPORT_REPORT_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "resmem/data/array.h"
+#include "resmem/diagnosis.h"
+#include "resmem/evaluation.h"
+#include "resmem/models/image_set.h"
+#include "resmem/models/onnx_model.h"
+#include "resmem/tuner.h"
+
+namespace resmem {
+
+// ---- The run's manifest: what somebody needs to repeat it -----------------------------------
+
+struct InputFile {
+  std::string path;
+  int64_t bytes = 0;
+  std::string digest;  // see DigestFile(); of a folder: of its files' names and digests in order
+};
+
+struct MemoryInfo {
+  std::string path;
+  int64_t rows = 0, dim = 0, outputs = 0, segments = 0, bytes_on_disk = 0;
+  std::string key_type, form;  // "float32", "logits", ...
+  Parameters parameters;
+  bool tuned = false, cross_fitted = false;
+  Fingerprint fingerprint;
+  std::string tool_version, created;
+  std::optional<IndexInfo> index;
+  bool index_used = false;             // at the memory's k; false: search is exact
+  std::optional<double> asked_recall;  // see AskedRecall()
+};
+
+struct RunInfo {
+  std::vector<std::string> command;  // as typed, one argument each
+  std::string version, build;
+  std::string processor;                  // model name
+  int64_t cores = 0;                      // this process may use
+  int64_t memory_bytes = 0;               // of the machine
+  std::string simd;                       // "avx512", ...
+  std::string started;                    // UTC, ISO 8601
+  double seconds = 0;                     // the caller sets it when the work is done
+  std::map<std::string, uint64_t> seeds;  // by what they drive: "folds", "base", ...
+  std::vector<InputFile> inputs;
+  std::optional<MemoryInfo> memory;
+};
+
+// A RunInfo with everything that the machine and this library know; `started` is now.
+RunInfo DescribeRun(std::vector<std::string> command);
+// A file, a file's member ("train.npz:logits"; the whole file is described) or a folder.
+Result<InputFile> DescribeInput(const std::string& path);
+MemoryInfo DescribeMemory(const std::string& path, const ResidualMemory& memory);
+
+// ---- Examples: single predictions that a person can judge ------------------------------------
+
+// 8-bit pixels, row-major, channels interleaved: height x width x channels.
+struct Thumbnail {
+  int64_t height = 0, width = 0;
+  int64_t channels = 1;  // 1 grey, 3 RGB
+  std::vector<uint8_t> pixels;
+  bool empty() const { return pixels.empty(); }
+};
+
+// How a row of an image array is laid out.
+struct ImageLayout {
+  int64_t height = 0, width = 0, channels = 1;
+  bool planar = false;  // channels x height x width, as in CIFAR files and PyTorch
+};
+// From the array's own shape: rows x h x w, x h x w x (1 or 3), x (1 or 3) x h x w; a flat row
+// of 784 or 3072 values is MNIST's or CIFAR's.  kBadData where the shape is none of these.
+Result<ImageLayout> GuessImageLayout(const Array& images);
+// Values 0 .. 255, or floating point values 0 .. 1.  A side beyond 128 pixels is shrunk by a
+// whole factor.
+Result<Thumbnail> ReadThumbnail(const Array& images, const ImageLayout& layout, int64_t row);
+Result<Thumbnail> ReadThumbnail(const ImageSet& images, int64_t row);
+
+// One query with its exact ledger.  Image and text may both be empty: then numbers speak alone.
+struct Example {
+  int64_t row = 0;  // among the rows evaluated
+  int32_t truth = -1;
+  double change = 0;  // of the true class's score: ResMem - base
+  Explanation explanation;
+  Thumbnail image;
+  std::string text;  // a token context, a sentence
+  // Of the explanation's lines from the first on; may be fewer than those, or none.
+  std::vector<Thumbnail> neighbor_images;
+  std::vector<std::string> neighbor_texts;
+};
+
+enum class ExampleRule {
+  kLargestChange,  // the largest change of the true class's score, in the right direction
+  kRandom,         // drawn evenly: typical cases rather than striking ones
+};
+const char* ExampleRuleName(ExampleRule rule);  // "largest-change", "random"
+
+struct ExampleOptions {
+  std::optional<Parameters> parameters;  // none: the memory's own
+  ExampleRule rule = ExampleRule::kLargestChange;
+  int64_t count = 6;           // of each kind, fixed and harmed
+  uint64_t seed = 0;           // kRandom
+  bool leave_one_out = false;  // the rows are those of the memory; see EvaluationOptions
+  std::optional<Role> only;    // likewise
+  int threads = 0;
+  Progress* progress = nullptr;
+};
+// The rule as a sentence, for ExamplesJson().
+std::string DescribeRule(const ExampleOptions& options);
+
+// The fixed cases first, then the harmed; each kind in the rule's order, ties by row.
+Result<std::vector<Example>> ChooseExamples(const Predictor& predictor, const RowSource& rows,
+                                            const ExampleOptions& options);
+
+// The picture of a row.
+using PictureOf = std::function<Result<Thumbnail>(int64_t row)>;
+// Of an array of pictures, which must outlive it.
+Result<PictureOf> PicturesIn(const Array& images);
+// Sets image and, for the nearest eight, neighbor_images of each example.  `of_memory` is asked for
+// memory rows, which are counted in the order of memorising; null: neighbors get none.
+Status AddImages(const PictureOf& of_queries, const PictureOf& of_memory,
+                 std::vector<Example>* examples);
+
+// ---- Figures of any content: learning curves, depth, size of the memory ----------------------
+
+struct Axis {
+  std::string label;
+  bool logarithmic = false;
+  bool percent = false;  // values are shares, shown as per cent
+};
+struct CurvePoint {
+  double x = 0, y = 0;
+  std::optional<Interval> interval;  // of y
+};
+struct Curve {
+  std::string name;
+  bool reference = false;  // drawn as a quiet dashed line: a bound, the paper's value
+  std::vector<CurvePoint> points;
+};
+struct Figure {
+  std::string title, caption;
+  Axis x, y;
+  std::vector<Curve> curves;
+};
+
+// A figure as an SVG picture that stands alone, legend and colors inside.
+std::string FigureSvg(const Figure& figure);
+
+// ---- Documents --------------------------------------------------------------------------------
+
+std::string EvaluationJson(const Evaluation& evaluation, const RunInfo& run);
+std::string TuningJson(const Tuning& tuning, const RunInfo& run);
+// `class_names` may be empty: classes are then numbers.
+std::string ExplanationJson(const Explanation& explanation,
+                            std::span<const std::string> class_names, const RunInfo& run);
+std::string ExamplesJson(std::span<const Example> examples, std::string_view rule,
+                         std::span<const std::string> class_names, const RunInfo& run);
+std::string FiguresJson(std::string_view title, std::span<const Figure> figures,
+                        const RunInfo& run);
+std::string DiagnosisJson(const Diagnosis& diagnosis, const RunInfo& run);
+std::string MemoryJson(const MemoryInfo& memory, const RunInfo& run);
+// `prepared`: the manifest beside the file, if it has one; then also the fingerprint.
+std::string OnnxJson(const std::string& path, const OnnxSummary& summary,
+                     const std::optional<ModelManifest>& prepared, const Fingerprint& fingerprint,
+                     const RunInfo& run);
+
+// Several documents as one, in the order in which the page shall show them; one that is
+// combined already gives its parts.
+// kBadData where a part is not a document of ours.
+Result<std::string> CombineJson(std::string_view title, std::span<const std::string> documents);
+
+// ---- The page -----------------------------------------------------------------------------------
+
+// HTML from any document above.  The JSON is hostile until checked: kBadData names the field,
+// what it holds and what was expected; kTooNew a schema of a later version.
+Result<std::string> RenderReport(std::string_view json);
+
+// RenderReport() into a file, atomically.
+Status WriteReport(std::string_view json, const std::string& path);
+
+}  // namespace resmem
+
+#endif  // RESMEM_REPORT_REPORT_H_

@@ -1,0 +1,177 @@
+// resmem lm train: a language model from a token set.
+#include <filesystem>
+#include <optional>
+
+#include "console/command.h"
+#include "console/format.h"
+#include "console/interrupt.h"
+#include "lm_training/lm_training.h"
+#include "outputs/run_folder.h"
+
+namespace resmem::cli {
+namespace {
+
+class LmTrain : public Command {
+ public:
+  void Declare(CommandLine& line) override;
+  Result<ExitCode> Run(Console& console) override;
+
+ private:
+  Result<LmRecipe> MakeRecipe() const;
+  // Writes the recipe into the folder, or finds there the same one: a run to go on with.
+  Status PrepareFolder(const LmRecipe& recipe) const;
+  Status Train(Console& console) const;
+
+  LmRecipe recipe_;  // what stands outside the presets
+  std::string preset_ = "lm-short", folder_;
+  std::optional<int64_t> batch_, warmup_steps_, constant_steps_;
+  std::optional<double> peak_rate_, weight_decay_, most_gradient_, dropout_, embedding_deviation_;
+  std::optional<LmOptimizer> optimizer_;
+  std::optional<LmSchedule> schedule_;
+};
+
+void LmTrain::Declare(CommandLine& line) {
+  line.About("train a language model on tokens",
+             "A decoder-only T5 learns to predict the next token, in windows that never cross "
+             "documents. Writes last.onnx (and best.onnx, where there are validation tokens) with "
+             "the outputs embedding and logits into the run's folder. The same command again goes "
+             "on where it was stopped, in the middle of a pass, and ends with the bytes of an "
+             "unbroken run.");
+  line.Argument("TOKENS", &recipe_.tokens, "token set of resmem lm tokens").File();
+  line.Value("--network", &recipe_.network, "NAME",
+             "t5-small, t5-base, t5-large, or t5-dDIM-lLAYERS-hHEADS-fHIDDEN");
+  line.Group("Data");
+  line.Value("--validation", &recipe_.validation, "TOKENS",
+             "token set of the same tokenizer that is watched; the best model is chosen by it")
+      .Default("none")
+      .File();
+  line.Value("--validation-windows", &recipe_.validation_windows, "N",
+             "windows looked at each time, spread evenly over the set");
+  line.Value("--context", &recipe_.context, "N", "tokens of a window");
+  line.Value("--vocabulary", &recipe_.vocabulary, "N",
+             "of the model; 0: the tokenizer's, rounded up to a multiple of 128");
+  line.Group("Run");
+  line.Value("--output", &folder_, "FOLDER", "the run's folder").Short("-o").Required().Folder();
+  line.Value("--evaluate-every", &recipe_.evaluate_every, "N",
+             "steps between looks at the validation windows; the model is exported as often");
+  line.Value("--checkpoint-every", &recipe_.checkpoint_every, "N",
+             "steps that a killed run may lose");
+  line.Value("--seed", &recipe_.seed, "N", "of first parameters, order and dropout");
+  line.Value("--threads", &recipe_.threads, "N",
+             "0: as many as the machine has; the result does not depend on it");
+  line.Group("Recipe");
+  line.Value(
+      "--preset", &preset_, "WORD",
+      "lm-short: small steps and a cosine, for one pass on a CPU; lm-paper: the paper's rate, "
+      "batch and dropout; both with Adafactor; the options below change single values");
+  line.Value("--passes", &recipe_.passes, "N", "over the tokens");
+  line.Value("--batch", &batch_, "N", "windows a step").Default("the preset's");
+  line.Choice("--optimizer", &optimizer_,
+              std::vector<std::pair<std::string, LmOptimizer>>{
+                  {"adamw", LmOptimizer::kAdamW}, {"adafactor", LmOptimizer::kAdafactor}},
+              "how a gradient changes the parameters; adamw wants a tenth of adafactor's rate")
+      .Default("the preset's");
+  line.Choice("--schedule", &schedule_,
+              std::vector<std::pair<std::string, LmSchedule>>{
+                  {"inverse-root", LmSchedule::kInverseRoot}, {"cosine", LmSchedule::kCosine}},
+              "how the learning rate falls")
+      .Default("the preset's");
+  line.Value("--peak-rate", &peak_rate_, "X", "learning rate after the warm-up")
+      .Default("the preset's");
+  line.Value("--warmup-steps", &warmup_steps_, "N", "linear rise from 0").Default("the preset's");
+  line.Value("--constant-steps", &constant_steps_, "N",
+             "of --schedule inverse-root: steps before the rate falls")
+      .Default("the preset's");
+  line.Value("--weight-decay", &weight_decay_, "X", "of adamw, for matrices")
+      .Default("the preset's");
+  line.Value("--most-gradient", &most_gradient_, "X",
+             "a longer gradient is shortened to this; 0: never")
+      .Default("the preset's");
+  line.Value("--dropout", &dropout_, "X", "share of values dropped while learning")
+      .Default("the preset's");
+  line.Value("--embedding-deviation", &embedding_deviation_, "X",
+             "standard deviation of the first embeddings; T5's is 1")
+      .Default("the preset's");
+  line.AddExample("one pass on a CPU",
+                  "resmem lm train wiki.tokens --validation valid.tokens -o run");
+  line.AddExample("the paper's recipe",
+                  "resmem lm train c4.tokens --network t5-small --preset lm-paper -o paper-run");
+}
+
+Result<LmRecipe> LmTrain::MakeRecipe() const {
+  LmRecipe recipe = recipe_;
+  RESMEM_RETURN_IF_ERROR(ApplyLmPreset(preset_, &recipe));
+  recipe.passes = recipe_.passes;
+  const auto set = [](const auto& given, auto* value) {
+    if (given.has_value()) *value = *given;
+  };
+  set(batch_, &recipe.batch);
+  set(optimizer_, &recipe.optimizer);
+  set(schedule_, &recipe.schedule);
+  set(peak_rate_, &recipe.peak_rate);
+  set(warmup_steps_, &recipe.warmup_steps);
+  set(constant_steps_, &recipe.constant_steps);
+  set(weight_decay_, &recipe.weight_decay);
+  set(most_gradient_, &recipe.most_gradient);
+  set(dropout_, &recipe.dropout);
+  set(embedding_deviation_, &recipe.embedding_deviation);
+  RESMEM_RETURN_IF_ERROR(CheckLmRecipe(recipe));
+  return recipe;
+}
+
+Status LmTrain::PrepareFolder(const LmRecipe& recipe) const {
+  const std::string path = folder_ + "/recipe.json";
+  std::error_code failed;
+  if (std::filesystem::exists(path, failed)) {
+    RESMEM_ASSIGN_OR_RETURN(const LmRecipe present, ReadLmRecipe(path));
+    const std::string difference = LmRecipeDifference(present, recipe);
+    if (!difference.empty()) return HoldsAnotherRun(folder_, difference);
+  }
+  RESMEM_RETURN_IF_ERROR(MakeRunFolder(folder_));
+  return WriteLmRecipe(path, recipe);
+}
+
+std::string ReportText(const LmReport& report) {
+  std::string text = "step " + Count(report.step) + " of " + Count(report.steps) + ": rate " +
+                     ShortNumber(report.rate) + ", loss " + Fixed(report.loss, 4) + ", accuracy " +
+                     Percent(report.accuracy) + " while learning";
+  if (report.validation_loss >= 0) {
+    text += ", validation loss " + Fixed(report.validation_loss, 4) + ", accuracy " +
+            Percent(report.validation_accuracy);
+  }
+  text += ", " + Count(static_cast<int64_t>(report.tokens_per_second)) + " tokens/s";
+  if (report.step < report.steps) {
+    const double a_step = report.seconds / static_cast<double>(report.step);
+    text += ", " + Duration(a_step * static_cast<double>(report.steps - report.step)) + " left";
+  }
+  return text;
+}
+
+Status LmTrain::Train(Console& console) const {
+  LmObserver observer;
+  observer.note = [&](const std::string& note) { console.Note(note); };
+  observer.step = [&](int64_t step, int64_t steps, double, double) {
+    console.progress()->Report("learning", step, steps);
+    return InterruptSignal() == 0;
+  };
+  observer.report = [&](const LmReport& report) { console.Note(ReportText(report)); };
+  return TrainLanguageModel(folder_, observer);
+}
+
+Result<ExitCode> LmTrain::Run(Console& console) {
+  RESMEM_ASSIGN_OR_RETURN(const LmRecipe recipe, MakeRecipe());
+  RESMEM_RETURN_IF_ERROR(PrepareFolder(recipe));
+  RESMEM_RETURN_IF_ERROR(Train(console));
+  RESMEM_RETURN_IF_ERROR(PrintRunFolder(folder_));
+  console.Note("next: resmem lm memorize " + recipe.tokens + " --model " + folder_ +
+               "/last.onnx -o NEW.resmem");
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> MakeLmTrain() {
+  return std::make_unique<LmTrain>();
+}
+
+}  // namespace resmem::cli

@@ -1,0 +1,169 @@
+// resmem train: a base network from pictures or a table, by the training program.
+#include <filesystem>
+#include <optional>
+
+#include "console/command.h"
+#include "outputs/run_folder.h"
+#include "recipe/train_recipe.h"
+#include "reproduce/training_program.h"
+
+namespace resmem::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+class TrainCommand : public Command {
+ public:
+  void Declare(CommandLine& line) override;
+  Result<ExitCode> Run(Console& console) override;
+
+ private:
+  Result<TrainRecipe> MakeRecipe() const;
+  // Writes the recipe into the folder, or finds there the same one: a run to go on with.
+  Status PrepareFolder(const TrainRecipe& recipe) const;
+
+  TrainRecipe recipe_;  // what stands outside the presets
+  std::string preset_ = "short", folder_;
+  bool no_flip_ = false;
+  std::optional<int64_t> epochs_, batch_, crop_padding_, evaluate_every_;
+  std::optional<double> peak_rate_, warmup_epochs_, drop_factor_, momentum_, weight_decay_,
+      label_smoothing_;
+  std::optional<std::vector<int64_t>> drop_epochs_;
+  std::optional<RateSchedule> schedule_;
+};
+
+void TrainCommand::Declare(CommandLine& line) {
+  line.About("train a base network on pictures or a table",
+             "Writes last.onnx (and best.onnx, where rows are held out) with the outputs "
+             "embedding and logits into the run's folder, for resmem memorize. The same command "
+             "again goes on where it was stopped, with the same numbers as an unbroken run. "
+             "Training runs in a program of its own, resmem-train, which needs libtorch.");
+  line.Argument("NETWORK", &recipe_.network,
+                "resnet8, resnet14, resnet20, resnet32, resnet44, resnet56; mobilenetv2-WIDTH "
+                "(mobilenetv2-0.5); of tables linear or mlp-HIDDEN (mlp-128, mlp-256-64)");
+  line.Group("Data");
+  line.Value("--images", &recipe_.images, "PATH",
+             "CIFAR, IDX or a folder of classes with PNG and JPEG files (docs/images.md)")
+      .File();
+  line.Value("--part", &recipe_.part, "WORD", "of a folder that holds train and test");
+  line.Value("--inputs", &recipe_.inputs, "ARRAY", "rows of a table, for linear and mlp").File();
+  line.Value("--labels", &recipe_.labels, "ARRAY", "their classes, or the pictures'").File();
+  line.Value("--height", &recipe_.height, "PIXELS",
+             "pictures are resized to this; with --width; 0: as they are");
+  line.Value("--width", &recipe_.width, "PIXELS", "likewise");
+  line.Value("--rows", &recipe_.rows, "N", "learn from N rows, drawn by the seed; 0: all");
+  line.Value("--validation-rows", &recipe_.validation_rows, "N",
+             "hold N rows out, drawn by the seed; the best model is chosen by them");
+  line.Value("--test-part", &recipe_.test_part, "WORD",
+             "pictures whose accuracy is shown and logged, but never used to choose")
+      .Default("none");
+  line.Group("Run");
+  line.Value("--output", &folder_, "FOLDER", "the run's folder").Short("-o").Required().Folder();
+  line.Value("--keep-epochs", &recipe_.keep_epochs, "LIST",
+             "epochs whose models are kept as epoch-NNNN.onnx");
+  line.Value("--seed", &recipe_.seed, "N", "of first weights, order, crops and held-out rows");
+  line.Value("--threads", &recipe_.threads, "N", "0: as many as the machine has");
+  line.Choice("--precision", &recipe_.precision,
+              std::vector<std::pair<std::string, Precision>>{{"auto", Precision::kAuto},
+                                                             {"float32", Precision::kFloat32},
+                                                             {"bfloat16", Precision::kBfloat16}},
+              "of products while learning; auto: bfloat16 for ResNets where the processor has "
+              "AMX tiles (3 times as fast), else float32");
+  line.Group("Recipe");
+  line.Value("--preset", &preset_, "WORD",
+             "short: 24 epochs of a single cycle; long: 96 of them; paper: the paper's 256 epochs; "
+             "the options "
+             "below change single values");
+  line.Value("--epochs", &epochs_, "N", "passes over the rows").Default("the preset's");
+  line.Value("--batch", &batch_, "N", "rows a step").Default("128");
+  line.Choice("--schedule", &schedule_,
+              std::vector<std::pair<std::string, RateSchedule>>{
+                  {"steps", RateSchedule::kSteps}, {"one-cycle", RateSchedule::kOneCycle}},
+              "how the learning rate falls after the warm-up")
+      .Default("the preset's");
+  line.Value("--peak-rate", &peak_rate_, "X", "learning rate after the warm-up").Default("0.4");
+  line.Value("--warmup-epochs", &warmup_epochs_, "X", "linear rise from 0").Default("the preset's");
+  line.Value("--drop-epochs", &drop_epochs_, "LIST", "of --schedule steps: the rate drops after")
+      .Default("the preset's");
+  line.Value("--drop-factor", &drop_factor_, "X", "by which it drops").Default("0.1");
+  line.Value("--momentum", &momentum_, "X", "0 to below 1").Default("0.9");
+  line.Value("--weight-decay", &weight_decay_, "X", "added to the gradient, times the weight")
+      .Default("the preset's");
+  line.Value("--label-smoothing", &label_smoothing_, "X", "share spread over all classes")
+      .Default("0");
+  line.Value("--crop-padding", &crop_padding_, "PIXELS",
+             "pictures are padded by this and cropped at random; 0: not")
+      .Default("4");
+  line.Flag("--no-flip", &no_flip_, "do not mirror pictures at random");
+  line.Value("--evaluate-every", &evaluate_every_, "N",
+             "epochs between looks at held-out and test rows")
+      .Default("the preset's");
+  line.AddExample("a small network on CIFAR-100, 5,000 pictures held out",
+                  "resmem train resnet8 --images cifar100 --validation-rows 5000 -o run");
+  line.AddExample("the paper's recipe",
+                  "resmem train resnet8 --images cifar100 --preset paper -o paper-run");
+  line.AddExample("a table", "resmem train mlp-128 --inputs x.npy --labels y.npy -o table-run");
+}
+
+Result<TrainRecipe> TrainCommand::MakeRecipe() const {
+  TrainRecipe recipe = recipe_;
+  RESMEM_RETURN_IF_ERROR(ApplyPreset(preset_, &recipe));
+  const auto set = [](const auto& given, auto* value) {
+    if (given.has_value()) *value = *given;
+  };
+  set(epochs_, &recipe.epochs);
+  if (epochs_.has_value() && !warmup_epochs_.has_value()) {
+    // A run of fewer epochs than the preset's warms up over the same share of them.
+    TrainRecipe preset;
+    RESMEM_RETURN_IF_ERROR(ApplyPreset(preset_, &preset));
+    recipe.warmup_epochs *= static_cast<double>(*epochs_) / static_cast<double>(preset.epochs);
+  }
+  set(batch_, &recipe.batch);
+  set(schedule_, &recipe.schedule);
+  set(peak_rate_, &recipe.peak_rate);
+  set(warmup_epochs_, &recipe.warmup_epochs);
+  set(drop_epochs_, &recipe.drop_epochs);
+  set(drop_factor_, &recipe.drop_factor);
+  set(momentum_, &recipe.momentum);
+  set(weight_decay_, &recipe.weight_decay);
+  set(label_smoothing_, &recipe.label_smoothing);
+  set(crop_padding_, &recipe.crop_padding);
+  set(evaluate_every_, &recipe.evaluate_every);
+  if (no_flip_) recipe.flip = false;
+  RESMEM_RETURN_IF_ERROR(CheckTrainRecipe(recipe));
+  return recipe;
+}
+
+Status TrainCommand::PrepareFolder(const TrainRecipe& recipe) const {
+  const std::string path = folder_ + "/recipe.json";
+  std::error_code failed;
+  if (fs::exists(path, failed)) {
+    RESMEM_ASSIGN_OR_RETURN(const TrainRecipe present, ReadTrainRecipe(path));
+    const std::string difference = RecipeDifference(present, recipe);
+    if (difference.empty()) return {};
+    // A run that never finished an epoch has nothing to lose.
+    const bool begun = fs::exists(folder_ + "/log.jsonl", failed);
+    if (!begun) return WriteTrainRecipe(path, recipe);
+    return HoldsAnotherRun(folder_, difference);
+  }
+  RESMEM_RETURN_IF_ERROR(MakeRunFolder(folder_));
+  return WriteTrainRecipe(path, recipe);
+}
+
+Result<ExitCode> TrainCommand::Run(Console& console) {
+  RESMEM_RETURN_IF_ERROR(FindTrainingProgram().status());
+  RESMEM_ASSIGN_OR_RETURN(const TrainRecipe recipe, MakeRecipe());
+  RESMEM_RETURN_IF_ERROR(PrepareFolder(recipe));
+  RESMEM_RETURN_IF_ERROR(RunTrainingProgram(folder_, console));
+  RESMEM_RETURN_IF_ERROR(PrintRunFolder(folder_));
+  console.Note("next: resmem memorize --model " + folder_ + "/last.onnx --images PATH -o MEMORY");
+  return ExitCode::kOk;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> MakeTrain() {
+  return std::make_unique<TrainCommand>();
+}
+
+}  // namespace resmem::cli

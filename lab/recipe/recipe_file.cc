@@ -1,0 +1,61 @@
+#include "recipe/recipe_file.h"
+
+#include <span>
+
+#include "support/file_system.h"
+
+namespace resmem {
+namespace {
+
+constexpr size_t kMostRecipeBytes = size_t{1} << 20;
+
+}  // namespace
+
+Status WriteRecipeFile(const std::string& path, const Json& json) {
+  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return WriteFileAtomically(FileSystem::Posix(), path,
+                             std::as_bytes(std::span(text.data(), text.size())));
+}
+
+Result<Json> ReadRecipeFile(const std::string& path, const char* version_name, int64_t version) {
+  RESMEM_ASSIGN_OR_RETURN(const MappedFile file, FileSystem::Posix().Map(path));
+  const auto bad = [&](const std::string& problem) {
+    return Status(ErrorCode::kBadData, Text(path, ": ", problem));
+  };
+  if (file.bytes().size() > kMostRecipeBytes) return bad("too large for a recipe (1 MiB)");
+  const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
+                              file.bytes().size());
+  // A recipe is an object of values and lists: deeper nesting is not parsed at all.
+  Json json = Json::parse(
+      text, [](int depth, Json::parse_event_t, Json&) { return depth <= 3; }, false);
+  if (!json.is_object()) return bad("not a JSON object");
+  if (json.value(version_name, Json()) != version) {
+    return Status(ErrorCode::kTooNew, Text(path, ": ", version_name, " is not ", version,
+                                           ", the version that this program reads"));
+  }
+  return json;
+}
+
+std::string ShownJson(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+bool TakeJson(const Json& value, std::string* out) {
+  return value.is_string() && (*out = value.get<std::string>(), true);
+}
+bool TakeJson(const Json& value, bool* out) {
+  return value.is_boolean() && (*out = value.get<bool>(), true);
+}
+bool TakeJson(const Json& value, double* out) {
+  return value.is_number() && (*out = value.get<double>(), true);
+}
+bool TakeJson(const Json& value, int64_t* out) {
+  if (!value.is_number_integer()) return false;
+  if (value.is_number_unsigned() && value.get<uint64_t>() > uint64_t{INT64_MAX}) return false;
+  return *out = value.get<int64_t>(), true;
+}
+bool TakeJson(const Json& value, uint64_t* out) {
+  return value.is_number_unsigned() && (*out = value.get<uint64_t>(), true);
+}
+
+}  // namespace resmem

@@ -1,0 +1,49 @@
+// The experiments, one file each.  Every one gives the object that is kept as its step's result.
+#ifndef RESMEM_LAB_REPRODUCE_CIFAR100_EXPERIMENTS_EXPERIMENTS_H_
+#define RESMEM_LAB_REPRODUCE_CIFAR100_EXPERIMENTS_EXPERIMENTS_H_
+
+#include "reproduce/cifar100/training_run.h"
+#include "reproduce/step.h"
+
+namespace resmem::cli::reproduce::cifar100 {
+
+struct Context : StepContext {
+  Workspace& workspace;
+};
+
+// Trains the network; base, baselines and ResMem at the paper's values and, where rows are held
+// out, at values tuned on them; training accuracy.
+Result<Json> TrainAndJudge(const Context& context, const TrainingRun& run);
+
+// The paper's network at tuned values; it has no held-out rows of its own, so they come from
+// elsewhere: from the short run's choice, and from rows kept out of the memory only.
+Result<Json> TunePaperRun(const Context& context);
+
+// Base and ResMem at the epochs kept of the paper's run.
+Result<Json> JudgeEpochs(const Context& context);
+
+// One picture at a time on one thread: the network, the search, the correction.
+Result<Json> MeasureLatency(const Context& context);
+
+// Test accuracy against k, sigma and T, one at a time, from one neighbor pass.
+Result<Json> SweepParameters(const Context& context);
+
+// Were the errors that ResMem mends errors within a superclass?
+Result<Json> CompareSuperclasses(const Context& context);
+
+// Quality of the probabilities, before and after.
+Result<Json> JudgeProbabilities(const Context& context);
+
+// Test pictures made worse.
+Result<Json> JudgeShift(const Context& context);
+
+// Why a gain is as large as it is: what the base has memorised, keys of unit length, the best
+// values in hindsight, a memory of pictures that the base has not seen.
+Result<Json> Diagnose(const Context& context);
+
+// A network from elsewhere that has nearly memorised its training pictures.
+Result<Json> JudgePretrained(const Context& context);
+
+}  // namespace resmem::cli::reproduce::cifar100
+
+#endif  // RESMEM_LAB_REPRODUCE_CIFAR100_EXPERIMENTS_EXPERIMENTS_H_

@@ -1,0 +1,159 @@
+#include <algorithm>
+
+#include "console/format.h"
+#include "reproduce/cifar100/page/sections.h"
+
+namespace resmem::cli::reproduce::cifar100 {
+namespace {
+
+std::string NameOfSetting(const std::string& name) {
+  return name == "paper" ? "the paper's values" : "values tuned on held-out pictures";
+}
+
+// One line of the sweep as a figure and as its summary.
+void AddSweep(const Json& sweep, const char* list, const char* field, const char* label,
+              bool logarithmic, MarkdownTable* table, Page* page) {
+  Figure figure{std::string("Test accuracy against ") + label,
+                "",
+                {label, logarithmic, false},
+                {"test accuracy", false, true},
+                {}};
+  Curve curve{"ResMem", false, {}}, base{"base", true, {}};
+  const Json* best = nullptr;
+  const Json* worst = nullptr;
+  for (const Json& point : At(sweep, list)) {
+    const double x = NumberAt(point, field);
+    curve.points.push_back(PointOf(x, At(point, "accuracy")));
+    base.points.push_back({x, NumberAt(sweep, "base/accuracy/value"), {}});
+    const double y = NumberAt(point, "accuracy/value");
+    if (best == nullptr || y > NumberAt(*best, "accuracy/value")) best = &point;
+    if (worst == nullptr || y < NumberAt(*worst, "accuracy/value")) worst = &point;
+  }
+  if (best == nullptr) return;
+  table->AddRow(
+      {label, ShortNumber(curve.points.front().x) + " to " + ShortNumber(curve.points.back().x),
+       ShareText(NumberAt(*worst, "accuracy/value")) + " at " +
+           ShortNumber(NumberAt(*worst, field)),
+       ShareText(NumberAt(*best, "accuracy/value")) + " at " + ShortNumber(NumberAt(*best, field)),
+       ShareText(curve.points.back().y)});
+  figure.curves = {curve, base};
+  page->AddFigure(std::string("sensitivity_") + field, figure);
+}
+
+}  // namespace
+
+void AddSensitivity(Page* page) {
+  if (!page->Begin("Sensitivity to k, σ and T", "sensitivity")) return;
+  const Json& sweep = page->result("sensitivity");
+  page->Paragraph("One value at a time around the paper's (" + ParametersText(At(sweep, "around")) +
+                  "), from one neighbor pass over the test "
+                  "pictures, network `" +
+                  TextAt(sweep, "run") + "`, whose base alone reaches " +
+                  ShareText(NumberAt(sweep, "base/accuracy/value")) + ".");
+  MarkdownTable table({"value", "range", "lowest", "highest", "at the end of the range"});
+  AddSweep(sweep, "by_k", "k", "k", false, &table, page);
+  AddSweep(sweep, "by_sigma", "sigma", "σ", false, &table, page);
+  AddSweep(sweep, "by_temperature", "temperature", "T", false, &table, page);
+  page->Add(table);
+}
+
+void AddSuperclasses(Page* page) {
+  if (!page->Begin("From coarse to fine: the 20 superclasses", "coarse")) return;
+  const Json& result = page->result("coarse");
+  page->Paragraph(
+      "The paper shows single examples where the base is wrong but close and ResMem "
+      "right. Measured with `" +
+      TextAt(result, "run") +
+      "`: how often the base's wrong answer lies in the truth's superclass.");
+  MarkdownTable table(
+      {"setting", "all base errors", "mended by ResMem", "not mended", "mended - not mended"});
+  for (const auto& [name, judged] : At(result, "at").items()) {
+    const Json& coarse = At(judged, "coarse");
+    Json difference = At(coarse, "interval");
+    difference["value"] = NumberAt(coarse, "difference");
+    table.AddRow({NameOfSetting(name), ShareWithInterval(At(coarse, "base_errors")),
+                  ShareWithInterval(At(coarse, "fixed")),
+                  ShareWithInterval(At(coarse, "not_fixed")), PointsWithInterval(difference)});
+    const bool holds = NumberAt(difference, "low") > 0;
+    const bool against = NumberAt(difference, "high") < 0;
+    page->Paragraph("At " + NameOfSetting(name) +
+                    ", the claim that ResMem mends what the base got "
+                    "right coarsely " +
+                    (holds     ? "**holds**: mended errors are within the superclass more often."
+                     : against ? "**does not hold**: mended errors are within it less often."
+                               : "**is not shown**: the interval of the difference holds zero."));
+  }
+  page->Add(table);
+}
+
+void AddCalibration(Page* page) {
+  if (!page->Begin("Probabilities", "calibration")) return;
+  const Json& result = page->result("calibration");
+  page->Paragraph("Network `" + TextAt(result, "run") + "`, " +
+                  ParametersText(At(result, "parameters")) + "; temperatures fitted on " +
+                  Count(CountAt(result, "held_out_rows")) +
+                  " held-out pictures by NLL, judged on the test pictures. Smaller is better.");
+  MarkdownTable table({"probabilities", "temperature", "NLL", "Brier", "ECE"});
+  Figure figure{
+      "Reliability", "", {"confidence", false, true}, {"how often it was right", false, true}, {}};
+  for (const Json& method : At(result, "methods")) {
+    table.AddRow({TextAt(method, "method"), ShortNumber(NumberAt(method, "temperature")),
+                  NumberText(NumberAt(method, "nll"), 4), NumberText(NumberAt(method, "brier"), 4),
+                  ShareText(NumberAt(method, "ece"))});
+    Curve curve{TextAt(method, "method"), false, {}};
+    for (const Json& bin : At(method, "bins")) {
+      constexpr int64_t kFewest = 50;  // pictures, for a share that means something
+      if (CountAt(bin, "count") < kFewest) continue;
+      curve.points.push_back({NumberAt(bin, "confidence"), NumberAt(bin, "accuracy"), {}});
+    }
+    figure.curves.push_back(std::move(curve));
+  }
+  figure.curves.push_back({"confidence = accuracy", true, {{0, 0, {}}, {1, 1, {}}}});
+  page->Add(table);
+  page->AddFigure("reliability", figure);
+}
+
+void AddShift(Page* page) {
+  if (!page->Begin("Shifted test pictures", "shift")) return;
+  const Json& result = page->result("shift");
+  page->Paragraph("Network `" + TextAt(result, "run") +
+                  "`; the rules are in "
+                  "`include/resmem/models/corruption.h` (whole-number arithmetic, seed " +
+                  Count(CountAt(result, "seed")) + "); the memory holds clean pictures.");
+  for (const auto& [setting, clean] : At(result, "clean").items()) {
+    MarkdownTable table({"pictures, " + NameOfSetting(setting), "base", "ResMem", "gain"});
+    const auto add = [&](const std::string& name, const Json& judged) {
+      table.AddRow({name, ShareText(NumberAt(judged, "base/value")),
+                    ShareText(NumberAt(judged, "resmem/value")),
+                    PointsWithInterval(At(judged, "gain"))});
+    };
+    add("clean", clean);
+    for (const auto& [name, strengths] : At(result, "corruptions").items()) {
+      for (const Json& strength : strengths) {
+        add(name + " " + Count(CountAt(strength, "strength")), At(strength, "at/" + setting));
+      }
+    }
+    page->Add(table);
+  }
+  for (const auto& [name, strengths] : At(result, "corruptions").items()) {
+    Figure figure{"Accuracy under " + name,
+                  "",
+                  {"strength (0: clean)", false, false},
+                  {"test accuracy", false, true},
+                  {}};
+    for (const auto& [setting, clean] : At(result, "clean").items()) {
+      Curve resmem{"ResMem, " + NameOfSetting(setting), false, {PointOf(0, At(clean, "resmem"))}};
+      Curve base{"base", false, {PointOf(0, At(clean, "base"))}};
+      for (const Json& strength : strengths) {
+        const double x = NumberAt(strength, "strength");
+        resmem.points.push_back(PointOf(x, At(strength, "at/" + setting + "/resmem")));
+        base.points.push_back(PointOf(x, At(strength, "at/" + setting + "/base")));
+      }
+      figure.curves.push_back(std::move(resmem));
+      if (figure.curves.size() == 1) figure.curves.push_back(std::move(base));
+    }
+    page->AddFigure("shift_" + name, figure);
+  }
+}
+
+}  // namespace resmem::cli::reproduce::cifar100

@@ -1,0 +1,39 @@
+// The sections of the page, in their order.
+#ifndef RESMEM_LAB_REPRODUCE_CIFAR100_PAGE_SECTIONS_H_
+#define RESMEM_LAB_REPRODUCE_CIFAR100_PAGE_SECTIONS_H_
+
+#include "reproduce/page/page.h"
+
+namespace resmem::cli::reproduce::cifar100 {
+
+// All of them.
+void WritePage(std::span<const Step> steps, bool quick, Page* page);
+
+void AddSummary(Page* page);
+void AddPaperRun(Page* page);
+void AddLongRun(Page* page);
+void AddEpochs(Page* page);
+void AddSeeds(Page* page);
+void AddDepth(Page* page);
+void AddSizes(Page* page);
+void AddSensitivity(Page* page);
+void AddSuperclasses(Page* page);
+void AddCalibration(Page* page);
+void AddShift(Page* page);
+void AddLatency(Page* page);
+void AddPretrained(Page* page);
+void AddDiagnosis(Page* page);
+
+// Sentences that diagnosis and the runs give for a gain below the paper's; empty: none known.
+std::string ReasonForSmallGain(const Page& page, const Json& run);
+
+// Mean and standard deviation (with n - 1) of a value over several results.
+struct Spread {
+  int64_t count = 0;
+  double mean = 0, deviation = 0;
+};
+Spread SpreadOf(std::span<const double> values);
+
+}  // namespace resmem::cli::reproduce::cifar100
+
+#endif  // RESMEM_LAB_REPRODUCE_CIFAR100_PAGE_SECTIONS_H_

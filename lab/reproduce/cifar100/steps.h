@@ -1,0 +1,17 @@
+// Every step, in an order in which each comes after those that it needs.
+#ifndef RESMEM_LAB_REPRODUCE_CIFAR100_STEPS_H_
+#define RESMEM_LAB_REPRODUCE_CIFAR100_STEPS_H_
+
+#include <vector>
+
+#include "reproduce/cifar100/workspace.h"
+#include "reproduce/step.h"
+
+namespace resmem::cli::reproduce::cifar100 {
+
+// The steps work in the workspace, which must outlive them.
+std::vector<Step> ListSteps(Workspace& workspace);
+
+}  // namespace resmem::cli::reproduce::cifar100
+
+#endif  // RESMEM_LAB_REPRODUCE_CIFAR100_STEPS_H_

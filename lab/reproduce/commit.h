@@ -1,0 +1,14 @@
+#ifndef RESMEM_LAB_REPRODUCE_COMMIT_H_
+#define RESMEM_LAB_REPRODUCE_COMMIT_H_
+
+#include <string>
+
+namespace resmem::cli::reproduce {
+
+// The commit that this program was built from, with "-dirty" where files were changed after it;
+// "unknown" outside a Git tree.  The function is made anew by every build (write_commit.cmake).
+std::string BuiltFromCommit();
+
+}  // namespace resmem::cli::reproduce
+
+#endif  // RESMEM_LAB_REPRODUCE_COMMIT_H_

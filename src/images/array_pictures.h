@@ -1,0 +1,19 @@
+// Pictures in uint8 arrays: CIFAR, IDX, NumPy.
+#ifndef RESMEM_IMAGES_ARRAY_PICTURES_H_
+#define RESMEM_IMAGES_ARRAY_PICTURES_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/array_storage.h"
+#include "images/picture.h"
+
+namespace resmem {
+
+// The arrays one after the other; each has its name set.  All pictures have one shape.
+Result<std::unique_ptr<PictureStore>> MakeArrayPictures(std::vector<StoragePointer> arrays);
+
+}  // namespace resmem
+
+#endif  // RESMEM_IMAGES_ARRAY_PICTURES_H_

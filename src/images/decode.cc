@@ -1,0 +1,40 @@
+#include "images/decode.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "support/text.h"
+
+namespace resmem {
+namespace {
+
+bool BeginsWith(ByteSpan bytes, std::string_view magic) {
+  return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size())
+      .starts_with(magic);
+}
+
+}  // namespace
+
+bool LooksLikePng(ByteSpan bytes) {
+  return BeginsWith(bytes, "\x89PNG\r\n\x1a\n");
+}
+
+bool LooksLikeJpeg(ByteSpan bytes) {
+  return BeginsWith(bytes, "\xff\xd8\xff");
+}
+
+Status DecodePicture(const std::string& name, ByteSpan bytes, Picture* picture) {
+  if (LooksLikePng(bytes)) return DecodePng(name, bytes, picture);
+  if (LooksLikeJpeg(bytes)) return DecodeJpeg(name, bytes, picture);
+  return {ErrorCode::kBadData,
+          Text(name, bytes.empty() ? ": is empty" : ": is neither a PNG nor a JPEG file",
+               "; convert it or take it away")};
+}
+
+bool HasPictureName(const std::string& path) {
+  std::string lower = path.substr(path.size() - std::min<size_t>(path.size(), 5));
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return lower.ends_with(".png") || lower.ends_with(".jpg") || lower.ends_with(".jpeg");
+}
+
+}  // namespace resmem

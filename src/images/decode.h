@@ -1,0 +1,28 @@
+// PNG and JPEG files, as Pillow's Image.open(...).convert("RGB" or "L") reads them: transparency
+// and the camera's orientation are not applied, 16-bit channels keep their upper half.
+//
+// What libpng or libjpeg only warn of is refused where it means lost pixels.
+#ifndef RESMEM_IMAGES_DECODE_H_
+#define RESMEM_IMAGES_DECODE_H_
+
+#include <string>
+
+#include "data/file_bytes.h"
+#include "images/picture.h"
+
+namespace resmem {
+
+// By the first bytes, whatever the file is called.  Grey stays grey.
+Status DecodePicture(const std::string& name, ByteSpan bytes, Picture* picture);
+
+bool LooksLikePng(ByteSpan bytes);
+bool LooksLikeJpeg(ByteSpan bytes);
+Status DecodePng(const std::string& name, ByteSpan bytes, Picture* picture);
+Status DecodeJpeg(const std::string& name, ByteSpan bytes, Picture* picture);
+
+// ".png", ".jpg" or ".jpeg", in any case.
+bool HasPictureName(const std::string& path);
+
+}  // namespace resmem
+
+#endif  // RESMEM_IMAGES_DECODE_H_

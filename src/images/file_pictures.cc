@@ -1,0 +1,178 @@
+// Picture files: some named ones, a folder of them, a folder of class folders.
+#include <algorithm>
+#include <utility>
+
+#include "images/decode.h"
+#include "images/found_pictures.h"
+#include "support/file_system.h"
+#include "support/text.h"
+
+namespace resmem {
+namespace {
+
+class FilePictures final : public PictureStore {
+ public:
+  // The files of a folder, or (empty folder) files with their own paths.
+  void Add(std::string folder, std::vector<std::string> names) {
+    for (std::string& name : names) {
+      files_.push_back({static_cast<uint32_t>(folders_.size()), std::move(name)});
+    }
+    folders_.push_back(std::move(folder));
+  }
+
+  int64_t size() const override { return static_cast<int64_t>(files_.size()); }
+
+  Status Read(int64_t row, Picture* picture) const override {
+    const std::string path = name(row);
+    RESMEM_ASSIGN_OR_RETURN(const MappedFile file, FileSystem::Posix().Map(path));
+    return DecodePicture(path, file.bytes(), picture);
+  }
+
+  std::string name(int64_t row) const override {
+    const File& file = files_[static_cast<size_t>(row)];
+    const std::string& folder = folders_[file.folder];
+    return folder.empty() ? file.name : folder + "/" + file.name;
+  }
+
+ private:
+  struct File {
+    uint32_t folder;
+    std::string name;
+  };
+  std::vector<std::string> folders_;
+  std::vector<File> files_;
+};
+
+// The names in a folder by kind, each sorted; hidden ones are passed over.
+struct Entries {
+  std::vector<std::string> pictures, folders, others;
+};
+
+Result<Entries> ListFolder(const std::string& folder) {
+  FileSystem& files = FileSystem::Posix();
+  RESMEM_ASSIGN_OR_RETURN(const std::vector<std::string> names, files.List(folder));
+  Entries entries;
+  for (const std::string& name : names) {
+    if (name.starts_with('.')) continue;
+    if (HasPictureName(name)) {
+      entries.pictures.push_back(name);
+    } else if (files.IsDirectory(folder + "/" + name)) {
+      entries.folders.push_back(name);
+    } else {
+      entries.others.push_back(name);
+    }
+  }
+  return entries;
+}
+
+// What lies among the pictures and is not read.
+class LeftOut {
+ public:
+  void Add(const std::string& folder, const std::vector<std::string>& names) {
+    if (count_ == 0 && !names.empty()) first_ = folder + "/" + names.front();
+    count_ += names.size();
+  }
+  void Tell(const std::string& what, std::vector<std::string>* notes) const {
+    if (count_ == 0) return;
+    notes->push_back(Text(what, " are left out: ", count_, ", the first is ", first_));
+  }
+
+ private:
+  size_t count_ = 0;
+  std::string first_;
+};
+
+// The label of each class folder.  Sets the names and notes of `found`.
+Result<std::vector<int32_t>> NumberClasses(const std::string& path,
+                                           const std::vector<std::string>& folders,
+                                           const std::vector<std::string>& class_names,
+                                           FoundPictures* found) {
+  std::vector<int32_t> labels;
+  std::vector<std::string> unknown;
+  for (const std::string& folder : folders) {
+    const auto at = std::find(class_names.begin(), class_names.end(), folder);
+    if (at == class_names.end()) unknown.push_back(folder);
+    labels.push_back(static_cast<int32_t>(at - class_names.begin()));
+  }
+  found->class_names = class_names.empty() ? folders : class_names;
+  if (unknown.empty()) return labels;
+  if (unknown.size() < folders.size() || found->class_names.size() != folders.size()) {
+    return Status(ErrorCode::kMismatch,
+                  Text(path, "/", unknown.front(), ": \"", unknown.front(),
+                       "\" is not the name of any of the model's ", class_names.size(),
+                       " classes, which begin with \"", class_names.front(),
+                       "\"; rename the folder, or give the labels as an array"));
+  }
+  if (!class_names.empty()) {
+    found->notes.push_back(Text(path, ": no folder bears the name of a class of the model, so the ",
+                                folders.size(), " folders were numbered in the order of their ",
+                                "names: ", folders.front(), " is ", class_names.front()));
+  }
+  for (size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<int32_t>(i);
+  return labels;
+}
+
+Result<FoundPictures> OpenClassFolders(const std::string& path, const Entries& entries,
+                                       const std::vector<std::string>& class_names) {
+  FoundPictures found;
+  RESMEM_ASSIGN_OR_RETURN(const std::vector<int32_t> labels,
+                          NumberClasses(path, entries.folders, class_names, &found));
+  auto store = std::make_unique<FilePictures>();
+  LeftOut loose, others, nested;
+  loose.Add(path, entries.pictures);
+  others.Add(path, entries.others);
+  for (size_t i = 0; i < entries.folders.size(); ++i) {
+    const std::string folder = path + "/" + entries.folders[i];
+    RESMEM_ASSIGN_OR_RETURN(Entries inside, ListFolder(folder));
+    if (inside.pictures.empty()) {
+      return Status(ErrorCode::kBadData,
+                    Text(folder,
+                         ": the class folder holds no PNG or JPEG file; fill it or take it "
+                         "away"));
+    }
+    others.Add(folder, inside.others);
+    nested.Add(folder, inside.folders);
+    found.labels.insert(found.labels.end(), inside.pictures.size(), labels[i]);
+    store->Add(folder, std::move(inside.pictures));
+  }
+  loose.Tell("pictures that are in no class folder", &found.notes);
+  others.Tell("files that are not named .png, .jpg or .jpeg", &found.notes);
+  nested.Tell("folders inside class folders", &found.notes);
+  found.store = std::move(store);
+  return found;
+}
+
+}  // namespace
+
+FoundPictures OpenPictureFiles(const std::vector<std::string>& files) {
+  FoundPictures found;
+  auto store = std::make_unique<FilePictures>();
+  store->Add("", files);
+  found.store = std::move(store);
+  found.paths = files;
+  return found;
+}
+
+Result<FoundPictures> OpenPictureFolder(const std::string& path,
+                                        const std::vector<std::string>& class_names) {
+  RESMEM_ASSIGN_OR_RETURN(Entries entries, ListFolder(path));
+  FoundPictures found;
+  if (!entries.folders.empty()) {
+    RESMEM_ASSIGN_OR_RETURN(found, OpenClassFolders(path, entries, class_names));
+  } else if (!entries.pictures.empty()) {
+    auto store = std::make_unique<FilePictures>();
+    store->Add(path, std::move(entries.pictures));
+    found.store = std::move(store);
+    LeftOut others;
+    others.Add(path, entries.others);
+    others.Tell("files that are not named .png, .jpg or .jpeg", &found.notes);
+  } else {
+    return Status(ErrorCode::kNotFound,
+                  Text(path, ": holds no pictures: neither CIFAR, IDX or NumPy files of the usual ",
+                       "names, nor PNG or JPEG files, nor class folders of them"));
+  }
+  found.paths = {path};
+  return found;
+}
+
+}  // namespace resmem

@@ -1,0 +1,86 @@
+#include "images/fit_picture.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "images/resample.h"
+#include "support/text.h"
+
+namespace resmem {
+namespace {
+
+// Half of what is cut away lies before the centre; of an odd number the even half, as
+// torchvision's CenterCrop has it.
+int64_t CropBegin(int64_t length, int64_t kept) {
+  const int64_t cut = length - kept;
+  const int64_t half = cut / 2;
+  return cut % 2 == 1 && half % 2 == 1 ? half + 1 : half;
+}
+
+// Grey to RGB, or a copy.
+void ExpandChannels(std::span<const uint8_t> from, int64_t channels, std::span<uint8_t> to) {
+  if (from.size() == to.size()) {
+    std::memcpy(to.data(), from.data(), to.size());
+    return;
+  }
+  const auto copies = static_cast<size_t>(channels);
+  for (size_t i = 0; i < from.size(); ++i) {
+    std::fill_n(to.begin() + static_cast<std::ptrdiff_t>(i * copies), copies, from[i]);
+  }
+}
+
+}  // namespace
+
+Status CheckPictureShape(const std::string& name, const ImageShape& shape) {
+  const bool sides = shape.height > 0 && shape.height <= kMaxPictureSide && shape.width > 0 &&
+                     shape.width <= kMaxPictureSide &&
+                     shape.height * shape.width <= kMaxPicturePixels;
+  if (sides && (shape.channels == 1 || shape.channels == 3)) return {};
+  return {
+      ErrorCode::kBadData,
+      Text(name, ": a picture of ", ImageShapeText(shape), "; allowed are 1 to ", kMaxPictureSide,
+           " pixels a side, at most ", kMaxPicturePixels, " in all, with 1 or 3 channels")};
+}
+
+Result<PictureFit> MakePictureFit(const ImageShape& shape, int64_t resize) {
+  const Status status = CheckPictureShape("the wanted shape", shape);
+  if (!status.ok()) return Status(ErrorCode::kInvalidArgument, status.message());
+  const int64_t longest = std::max(shape.height, shape.width);
+  if (resize != 0 && (resize < longest || resize > kMaxPictureSide)) {
+    return Status(
+        ErrorCode::kInvalidArgument,
+        Text("pictures resized to ", resize, " pixels cannot give a cut of ", ImageShapeText(shape),
+             "; resize to ", longest, " or more, at most ", kMaxPictureSide));
+  }
+  return PictureFit{shape, resize};
+}
+
+Status FitPicture(const PictureFit& fit, const Picture& picture, std::span<uint8_t> out) {
+  const ImageShape& from = picture.shape;
+  const ImageShape& to = fit.shape;
+  if (from.channels > to.channels) {
+    return {ErrorCode::kMismatch,
+            "is in colour, but the model reads grey pictures; convert it to grey first"};
+  }
+  if (fit.resize == 0 && (from.height != to.height || from.width != to.width)) {
+    return {ErrorCode::kMismatch,
+            Text("is ", from.height, " x ", from.width, " pixels (height x width), but ", to.height,
+                 " x ", to.width, " are needed; have it resized (--resize ",
+                 std::max(to.height, to.width), ")")};
+  }
+  if (fit.resize == 0) {
+    ExpandChannels(picture.pixels, to.channels, out);
+    return {};
+  }
+  const int64_t shorter = std::min(from.height, from.width);
+  const int64_t longer = fit.resize * std::max(from.height, from.width) / shorter;
+  const int64_t height = from.height == shorter ? fit.resize : longer;
+  const int64_t width = from.width == shorter ? fit.resize : longer;
+  const std::vector<uint8_t> cut =
+      Resample(picture, {height, CropBegin(height, to.height), to.height},
+               {width, CropBegin(width, to.width), to.width});
+  ExpandChannels(cut, to.channels, out);
+  return {};
+}
+
+}  // namespace resmem

@@ -1,0 +1,25 @@
+// A picture of any size into the one shape that the base model reads.
+#ifndef RESMEM_IMAGES_FIT_PICTURE_H_
+#define RESMEM_IMAGES_FIT_PICTURE_H_
+
+#include <span>
+
+#include "images/picture.h"
+
+namespace resmem {
+
+struct PictureFit {
+  ImageShape shape;
+  int64_t resize = 0;  // length of the shorter side before the centre is cut out; 0: never resized
+};
+
+// kInvalidArgument where the shape is impossible or the cut larger than the resized picture.
+Result<PictureFit> MakePictureFit(const ImageShape& shape, int64_t resize);
+
+// Writes fit.shape.bytes() to `out`.  kMismatch where the picture cannot have that shape; the
+// message continues a sentence that begins with the picture's name.
+Status FitPicture(const PictureFit& fit, const Picture& picture, std::span<uint8_t> out);
+
+}  // namespace resmem
+
+#endif  // RESMEM_IMAGES_FIT_PICTURE_H_

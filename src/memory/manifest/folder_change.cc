@@ -1,0 +1,187 @@
+#include "memory/manifest/folder_change.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+#include "format/container_writer.h"
+#include "format/format.h"
+#include "memory/manifest/file_names.h"
+#include "resmem/version.h"
+#include "support/text.h"
+
+namespace resmem {
+namespace {
+
+std::string UtcNow() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[32];
+  const size_t size = std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return {text, size};
+}
+
+bool HoldsNumberedFiles(const std::vector<std::string>& names) {
+  return std::any_of(names.begin(), names.end(),
+                     [](const std::string& name) { return GenerationOf(name).has_value(); });
+}
+
+}  // namespace
+
+FolderChange::FolderChange(FileSystem& files, std::string folder)
+    : files_(&files), folder_(std::move(folder)) {
+  while (folder_.size() > 1 && folder_.back() == '/') folder_.pop_back();
+}
+
+FolderChange::~FolderChange() {
+  if (generation_ > 0 && !published_) {
+    // The manifest may have been replaced before the failure: then its files stay.
+    const auto manifest = ReadManifest(*files_, folder_);
+    if (manifest.ok() || manifest.status().code() == ErrorCode::kNotFound) {
+      RemoveFiles(manifest.ok() ? *manifest : Manifest(), generation_);
+    }
+  }
+  lock_.reset();
+  // Refused by the system where the folder is not empty.
+  if (made_folder_ && !published_) (void)files_->Remove(folder_).ok();
+}
+
+Result<std::unique_ptr<FolderChange>> FolderChange::Begin(FileSystem& files,
+                                                          const std::string& path, Start start) {
+  std::unique_ptr<FolderChange> change(new FolderChange(files, path));
+  RESMEM_RETURN_IF_ERROR(change->PrepareFolder(start));
+  auto lock = files.Lock(change->PathOf(kLockName));
+  if (lock.status().code() == ErrorCode::kIo) {
+    return Status(ErrorCode::kIo,
+                  Text(lock.status().message(),
+                       "; whoever changes a memory must be allowed to write to its folder: see to "
+                       "that, or change a copy (cp -r)"));
+  }
+  RESMEM_ASSIGN_OR_RETURN(change->lock_, std::move(lock));
+  RESMEM_RETURN_IF_ERROR(change->ReadState(start));
+  return change;
+}
+
+Status FolderChange::PrepareFolder(Start start) {
+  if (start == Start::kExisting) {
+    // No lock file is put into a folder that is not ours.
+    return files_->Exists(PathOf(kManifestName)) ? Status()
+                                                 : ReadManifest(*files_, folder_).status();
+  }
+  if (folder_.empty()) return {ErrorCode::kInvalidArgument, "the path of the memory is empty"};
+  if (files_->Exists(folder_)) return CheckNothingElseIsThere(start);
+  RESMEM_RETURN_IF_ERROR(files_->MakeDirectory(folder_));
+  made_folder_ = true;
+  return files_->SyncDirectory(ParentDirectory(folder_));
+}
+
+Status FolderChange::CheckNothingElseIsThere(Start start) const {
+  if (!files_->IsDirectory(folder_)) {
+    return {ErrorCode::kInvalidArgument,
+            Text(folder_, ": is a file, and a memory is a folder; choose another name")};
+  }
+  RESMEM_ASSIGN_OR_RETURN(const std::vector<std::string> names, files_->List(folder_));
+  const std::string manifest = PathOf(kManifestName);
+  if (files_->Exists(manifest)) {
+    // A broken manifest is still of a memory where it starts as ours do, or is empty, or lies
+    // beside files of ours.
+    RESMEM_ASSIGN_OR_RETURN(const MappedFile mapped, files_->Map(manifest));
+    const size_t compared = std::min(mapped.bytes().size(), sizeof(kMagic));
+    const bool ours = compared == 0 || std::memcmp(mapped.bytes().data(), kMagic, compared) == 0;
+    if (!ours && !HoldsNumberedFiles(names)) {
+      return {ErrorCode::kInvalidArgument, Text(folder_, ": holds a file ", kManifestName,
+                                                " that is not of a memory; choose another name")};
+    }
+    if (start == Start::kNewOrReplace) return {};
+    return {ErrorCode::kInvalidArgument,
+            Text(folder_,
+                 ": holds a memory already; choose another name, or overwrite it (--overwrite)")};
+  }
+  for (const std::string& name : names) {
+    if (IsOurName(name)) continue;
+    return {ErrorCode::kInvalidArgument,
+            Text(folder_, ": is a folder that holds ", name,
+                 " and no memory; choose another name, or an empty folder")};
+  }
+  return {};
+}
+
+Status FolderChange::ReadState(Start start) {
+  // Again under the lock: another process may have come first.
+  if (start != Start::kExisting) RESMEM_RETURN_IF_ERROR(CheckNothingElseIsThere(start));
+  auto manifest = ReadManifest(*files_, folder_);
+  const bool absent = manifest.status().code() == ErrorCode::kNotFound;
+  if (!manifest.ok() && (start == Start::kExisting || (start == Start::kNew && !absent))) {
+    return manifest.status();
+  }
+  if (manifest.ok()) current_ = std::move(*manifest);
+
+  RESMEM_ASSIGN_OR_RETURN(const std::vector<std::string> names, files_->List(folder_));
+  if (start == Start::kNew && HoldsNumberedFiles(names)) {
+    return {
+        ErrorCode::kInvalidArgument,
+        Text(folder_, ": holds files of a memory whose ", kManifestName,
+             " is missing, as a command that was killed leaves them; overwrite them (--overwrite), "
+             "choose another name, or restore it")};
+  }
+  int64_t latest = current_.generation;
+  bool leftovers = false;
+  for (const std::string& name : names) {
+    // What a sound manifest does not name is removed, so its number is free.
+    if (!manifest.ok()) latest = std::max(latest, GenerationOf(name).value_or(0));
+    leftovers |= IsOurName(name) && name != kLockName && !current_.names(name);
+  }
+  if (latest >= kLargestGeneration) {
+    return {ErrorCode::kInvalidArgument,
+            Text(folder_, ": its files have reached generation ", latest,
+                 ", the last that a name can hold; build the memory again under another name")};
+  }
+  generation_ = latest + 1;
+  // Without a sound manifest nobody knows which files count: all stay until Publish().
+  if (leftovers && manifest.ok()) {
+    // Whoever left them may have died before the folder was synced: only then is the manifest
+    // that we see the one that a crash of the machine would leave.
+    RESMEM_RETURN_IF_ERROR(files_->SyncDirectory(folder_));
+    RemoveFiles(current_, 0);
+  }
+  return {};
+}
+
+std::string FolderChange::NewName(const char* prefix) const {
+  return NumberedName(prefix, generation_);
+}
+
+Status FolderChange::Publish(Manifest manifest) {
+  manifest.generation = generation_;
+  manifest.description.tool_version = Version();
+  if (manifest.description.created.empty()) manifest.description.created = UtcNow();
+  RESMEM_RETURN_IF_ERROR(WriteManifest(*files_, folder_, manifest));
+  published_ = true;
+  RemoveFiles(manifest, 0);
+  return {};
+}
+
+Status FolderChange::Explained(const Status& status) const {
+  const ErrorCode code = status.code();
+  if (code != ErrorCode::kIo && code != ErrorCode::kResourceExhausted) return status;
+  const auto manifest = ReadManifest(*files_, folder_);
+  if (manifest.ok() && manifest->generation >= generation_) return status;
+  return {code, Text(status.message(), "; ",
+                     current_.generation > 0 ? folder_ + " is as it was" : "nothing was written")};
+}
+
+void FolderChange::RemoveFiles(const Manifest& keep, int64_t least_generation) const {
+  const auto names = files_->List(folder_);
+  if (!names.ok()) return;
+  for (const std::string& name : *names) {
+    if (!IsOurName(name) || name == kLockName || keep.names(name)) continue;
+    if (name.ends_with(kTemporarySuffix) || GenerationOf(name).value_or(0) >= least_generation) {
+      (void)files_->Remove(PathOf(name)).ok();
+    }
+  }
+}
+
+}  // namespace resmem

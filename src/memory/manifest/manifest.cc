@@ -1,0 +1,94 @@
+#include "memory/manifest/manifest.h"
+
+#include <algorithm>
+
+#include "format/container_reader.h"
+#include "format/container_writer.h"
+#include "memory/manifest/file_names.h"
+#include "memory/manifest/manifest_json.h"
+#include "support/text.h"
+
+namespace resmem {
+namespace {
+
+constexpr int64_t kMaxJsonBytes = int64_t{64} << 20;
+
+SectionShape JsonSection(int64_t bytes) {
+  return {"json", StoredType::kU8, bytes, 1};
+}
+
+}  // namespace
+
+int64_t IndexRecord::rows() const {
+  int64_t rows = 0;
+  for (const IndexPart& part : parts) rows += part.file.rows;
+  return rows;
+}
+
+int64_t Manifest::stored_rows() const {
+  int64_t rows = 0;
+  for (const FileRecord& segment : segments) rows += segment.rows;
+  return rows;
+}
+
+bool Manifest::names(const std::string& file) const {
+  const auto is_part = [&](const IndexPart& part) { return part.file.file == file; };
+  return file == kManifestName || (deletions && deletions->file == file) ||
+         (index && ((index->queries && index->queries->file == file) ||
+                    std::any_of(index->parts.begin(), index->parts.end(), is_part))) ||
+         std::any_of(segments.begin(), segments.end(),
+                     [&](const FileRecord& segment) { return segment.file == file; });
+}
+
+void Manifest::ForgetIndex() {
+  index.reset();
+}
+
+Result<Manifest> ReadManifest(FileSystem& files, const std::string& folder) {
+  const std::string path = folder + "/" + kManifestName;
+  auto reader = ContainerReader::Open(files, path, FileKind::kManifest);
+  if (!reader.ok()) {
+    if (reader.status().code() != ErrorCode::kNotFound) return reader.status();
+    if (files.Exists(folder) && !files.IsDirectory(folder)) {
+      return Status(ErrorCode::kNotFound,
+                    Text(folder, ": is a file; a memory is a folder, made by: resmem memorize"));
+    }
+    return Status(ErrorCode::kNotFound,
+                  Text(folder, ": no memory here, it has no file ", kManifestName,
+                       "; check the path, or create one with: resmem memorize"));
+  }
+  RESMEM_RETURN_IF_ERROR(reader->VerifyBlocks());
+  const int64_t bytes = reader->sections().empty() ? 0 : reader->sections().front().bytes;
+  RESMEM_RETURN_IF_ERROR(reader->ExpectSections({JsonSection(bytes)}));
+  if (bytes > kMaxJsonBytes) {
+    return reader->Corrupt(
+        Text("its JSON has ", bytes, " bytes, at most ", kMaxJsonBytes, " are allowed"));
+  }
+  const std::span<const char> text = reader->Values<char>(0);
+  auto manifest = ManifestFromJson({text.data(), text.size()});
+  if (!manifest.ok() && manifest.status().code() == ErrorCode::kCorrupt) {
+    return reader->Corrupt(manifest.status().message());
+  }
+  if (!manifest.ok()) {
+    return Status(manifest.status().code(), Text(path, ": ", manifest.status().message()));
+  }
+  manifest->bytes = reader->file_bytes();
+  return manifest;
+}
+
+Status WriteManifest(FileSystem& files, const std::string& folder, const Manifest& manifest) {
+  RESMEM_ASSIGN_OR_RETURN(const std::string json, ManifestToJson(manifest));
+  const auto bytes = static_cast<int64_t>(json.size());
+  if (bytes > kMaxJsonBytes) {
+    return {ErrorCode::kInvalidArgument,
+            Text(folder, ": the description has ", bytes, " bytes as JSON, at most ", kMaxJsonBytes,
+                 " are allowed; shorten the notes or class names")};
+  }
+  RESMEM_ASSIGN_OR_RETURN(ContainerWriter writer,
+                          ContainerWriter::Create(files, folder + "/" + kManifestName,
+                                                  FileKind::kManifest, {JsonSection(bytes)}));
+  RESMEM_RETURN_IF_ERROR(writer.AppendValues<char>(0, json));
+  return writer.Finish().status();
+}
+
+}  // namespace resmem

@@ -1,0 +1,75 @@
+// The manifest of a memory: its description and the files that count.
+// docs/memory_format.md, section 5.
+#ifndef RESMEM_MEMORY_MANIFEST_MANIFEST_H_
+#define RESMEM_MEMORY_MANIFEST_MANIFEST_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "resmem/residual_memory.h"
+#include "search/approximate/search_effort.h"
+#include "support/file_system.h"
+
+namespace resmem {
+
+// A file that the manifest names.  The header's hash depends on every byte of it.
+struct FileRecord {
+  std::string file;
+  int64_t rows = 0;
+  int64_t bytes = 0;
+  uint64_t header_hash = 0;
+};
+
+// An inverted file over whole segments, and how it is searched.
+struct IndexPart {
+  FileRecord file;                      // rows: those of the segments
+  std::vector<MeasuredEffort> efforts;  // by k, ascending to kMostNeighbors
+};
+
+// Why the rows after the last part are not in one.
+struct IndexObstacle {
+  int64_t rows = 0;  // so many there were when it was tried last
+  std::string why;
+  std::vector<uint64_t> ids{};  // of the rows to delete, where that would help
+};
+
+// Parts cover the segments in order, from the first; the last segments may be in none.
+struct IndexRecord {
+  double recall = 0;  // as asked
+  uint64_t seed = 0;
+  int code_bits = 8;                  // a value; or 4 or 2
+  std::optional<FileRecord> queries;  // that all efforts were chosen on; none: rows of the parts
+  std::vector<IndexPart> parts;
+  std::optional<IndexObstacle> obstacle{};
+
+  int64_t rows() const;
+};
+
+struct Manifest {
+  MemoryDescription description;
+  int64_t generation = 0;
+  uint64_t next_id = 0;  // larger than every id that was ever in the memory
+  std::vector<FileRecord> segments;
+  std::optional<FileRecord> deletions;
+  std::optional<IndexRecord> index;
+  int64_t bytes = 0;  // of the manifest's own file; set by ReadManifest()
+
+  int64_t stored_rows() const;
+  bool names(const std::string& file) const;
+  // Inlined, it makes g++ 12 warn of an index that is not there.
+  void ForgetIndex();
+};
+
+inline constexpr uint64_t kLargestId = INT64_MAX;
+
+// Errors: kNotFound, kCorrupt, kTooNew, kUnsupported, kIo.
+Result<Manifest> ReadManifest(FileSystem& files, const std::string& folder);
+
+// Replaces the manifest atomically.  kInvalidArgument where a text is not UTF-8.
+Status WriteManifest(FileSystem& files, const std::string& folder, const Manifest& manifest);
+
+}  // namespace resmem
+
+#endif  // RESMEM_MEMORY_MANIFEST_MANIFEST_H_

@@ -1,0 +1,170 @@
+#include "memory/manifest/manifest_json.h"
+
+#include <array>
+#include <set>
+#include <utility>
+
+#include "format/json_fields.h"
+#include "memory/index/index_json.h"
+#include "memory/manifest/description.h"
+#include "memory/manifest/file_names.h"
+#include "memory/manifest/file_record_json.h"
+#include "support/calibrator_names.h"
+#include "support/checked_math.h"
+#include "support/text.h"
+
+namespace resmem {
+namespace {
+
+constexpr int kMaxDepth = 8;
+constexpr char kMetric[] = "l2";
+
+Status ReadDescription(const Json& object, MemoryDescription* description) {
+  Fields fields(object, "the manifest");
+  fields.Get("task", std::array{Task::kClassification, Task::kRegression}, TaskName,
+             &description->task);
+  fields.Get("dim", &description->dim);
+  fields.Get("outputs", &description->outputs);
+  fields.Get("key_type", std::array{KeyType::kFloat32, KeyType::kFloat16, KeyType::kInt8},
+             KeyTypeName, &description->key_type);
+  fields.Get("residual_form",
+             std::array{ResidualForm::kLogits, ResidualForm::kDense, ResidualForm::kSparse},
+             ResidualFormName, &description->form);
+  fields.Get("top", &description->top);
+  fields.Get("half_residuals", &description->half_residuals);
+  fields.Get("k", &description->parameters.k);
+  fields.Get("sigma", &description->parameters.sigma);
+  fields.Get("temperature", &description->parameters.temperature);
+  fields.Get("tuned", &description->tuned);
+  fields.Get("cross_fitted", &description->cross_fitted);
+  fields.Get("has_sources", &description->has_sources);
+  fields.Get("calibrator", &description->calibrator);
+  fields.Get("calibrator_temperature", &description->calibrator_temperature);
+  fields.Get("class_names", &description->class_names);
+  fields.Get("seed", &description->seed);
+  fields.Get("tool_version", &description->tool_version);
+  fields.Get("created", &description->created);
+  fields.Get("notes", &description->notes);
+  if (const Json* fingerprint = fields.Find("fingerprint")) {
+    Fields inner(*fingerprint, "fingerprint");
+    inner.Get("digest", &description->fingerprint.digest);
+    inner.Get("layer", &description->fingerprint.layer);
+    RESMEM_RETURN_IF_ERROR(inner.status());
+  }
+  RESMEM_RETURN_IF_ERROR(fields.status());
+  if (!IsCalibratorName(description->calibrator)) {
+    return {ErrorCode::kUnsupported,
+            Text("calibrator is \"", description->calibrator, "\", this program knows only ",
+                 kCalibratorNamesText, "; use a newer resmem")};
+  }
+  const Status status = CheckDescription(*description);
+  return status.ok() ? status : CorruptManifest(status.message());
+}
+
+Status ReadFileList(const Json& object, Manifest* manifest) {
+  Fields fields(object, "the manifest");
+  fields.Get("generation", &manifest->generation);
+  fields.Get("next_id", &manifest->next_id);
+  const Json* segments = fields.Find("segments");
+  const Json* deletions = fields.Find("deletions");
+  RESMEM_RETURN_IF_ERROR(fields.status());
+  if (!segments->is_array()) return CorruptManifest("the manifest: segments is not a list");
+  if (manifest->generation > kLargestGeneration) {
+    return CorruptManifest(Text("the manifest: generation is ", manifest->generation, ", at most ",
+                                kLargestGeneration, " is allowed"));
+  }
+  if (manifest->next_id > kLargestId + 1) {
+    return CorruptManifest(
+        Text("the manifest: next_id is ", manifest->next_id, ", which is too large"));
+  }
+  std::set<std::string> files;
+  int64_t rows = 0;
+  for (const Json& entry : *segments) {
+    const std::string where = Text("segment ", manifest->segments.size());
+    RESMEM_ASSIGN_OR_RETURN(FileRecord record,
+                            RecordFromJson(entry, kSegmentPrefix, manifest->generation, where));
+    if (!files.insert(record.file).second)
+      return CorruptManifest(Text(where, " names ", record.file, " again"));
+    const auto sum = CheckedAdd(rows, record.rows);
+    if (!sum) return CorruptManifest(Text(where, ": ", record.rows, " rows are too many"));
+    rows = *sum;
+    manifest->segments.push_back(std::move(record));
+  }
+  const auto index = object.find("index");  // memories had none at first
+  if (index != object.end() && !index->is_null()) {
+    RESMEM_ASSIGN_OR_RETURN(manifest->index, IndexFromJson(*index, *manifest));
+  }
+  if (deletions->is_null()) return {};
+  RESMEM_ASSIGN_OR_RETURN(manifest->deletions, RecordFromJson(*deletions, kDeletionsPrefix,
+                                                              manifest->generation, "deletions"));
+  if (manifest->deletions->rows > rows) {
+    return CorruptManifest(
+        Text("deletions: ", manifest->deletions->rows, " of ", rows, " rows are deleted"));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> ManifestToJson(const Manifest& manifest) {
+  const MemoryDescription& d = manifest.description;
+  Json segments = Json::array();
+  for (const FileRecord& record : manifest.segments) segments.push_back(RecordToJson(record));
+  const Json json = {
+      {"generation", manifest.generation},
+      {"task", TaskName(d.task)},
+      {"metric", kMetric},
+      {"dim", d.dim},
+      {"outputs", d.outputs},
+      {"key_type", KeyTypeName(d.key_type)},
+      {"residual_form", ResidualFormName(d.form)},
+      {"top", d.top},
+      {"half_residuals", d.half_residuals},
+      {"k", d.parameters.k},
+      {"sigma", d.parameters.sigma},
+      {"temperature", d.parameters.temperature},
+      {"tuned", d.tuned},
+      {"cross_fitted", d.cross_fitted},
+      {"has_sources", d.has_sources},
+      {"calibrator", d.calibrator},
+      {"calibrator_temperature", d.calibrator_temperature},
+      {"fingerprint", {{"digest", d.fingerprint.digest}, {"layer", d.fingerprint.layer}}},
+      {"class_names", d.class_names},
+      {"seed", d.seed},
+      {"tool_version", d.tool_version},
+      {"created", d.created},
+      {"notes", Json(d.notes)},
+      {"next_id", manifest.next_id},
+      {"segments", std::move(segments)},
+      {"deletions", manifest.deletions ? RecordToJson(*manifest.deletions) : Json(nullptr)},
+      {"index", manifest.index ? IndexToJson(*manifest.index) : Json(nullptr)},
+  };
+  for (const auto& [name, value] : json.items()) {
+    try {
+      (void)value.dump();
+    } catch (const Json::exception&) {
+      return Status(ErrorCode::kInvalidArgument,
+                    Text(name, " holds bytes that are not UTF-8; convert the text to UTF-8"));
+    }
+  }
+  return json.dump(1);
+}
+
+Result<Manifest> ManifestFromJson(std::string_view text) {
+  RESMEM_ASSIGN_OR_RETURN(const Json json, ParseShallowJson(text, kMaxDepth));
+  std::string metric;
+  Fields fields(json, "the manifest");
+  fields.Get("metric", &metric);
+  RESMEM_RETURN_IF_ERROR(fields.status());
+  if (metric != kMetric) {
+    return Status(ErrorCode::kUnsupported,
+                  Text("metric is \"", metric, "\", this program knows only ", kMetric,
+                       "; use a newer resmem"));
+  }
+  Manifest manifest;
+  RESMEM_RETURN_IF_ERROR(ReadDescription(json, &manifest.description));
+  RESMEM_RETURN_IF_ERROR(ReadFileList(json, &manifest));
+  return manifest;
+}
+
+}  // namespace resmem

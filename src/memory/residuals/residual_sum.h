@@ -1,0 +1,46 @@
+// The weighted sum of stored residuals: what a prediction spends its time on after the search.
+//
+// Sums run over the rows in their order, in float32, product and sum rounded one by one: the same
+// bits as ResidualMemory::AddResidual() for one row after the other.  One object serves one thread;
+// AddTo() allocates nothing, but for the first rows or more of them than ever before.
+#ifndef RESMEM_MEMORY_RESIDUALS_RESIDUAL_SUM_H_
+#define RESMEM_MEMORY_RESIDUALS_RESIDUAL_SUM_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "resmem/residual_memory.h"
+
+namespace resmem {
+
+class ResidualCache;
+
+class ResidualSum {
+ public:
+  // The memory must outlive it.
+  explicit ResidualSum(const ResidualMemory& memory);
+
+  // scores[c] += (sum_i weights[i] r_i[c]) * scale, r_i the residual of rows[i].  For frozen forms
+  // `temperature` must be the frozen one.  Sparse: no score is a negative zero.
+  void AddTo(std::span<const int64_t> rows, std::span<const float> weights, float temperature,
+             float scale, std::span<float> scores);
+
+ private:
+  void AddDense(std::span<const int64_t> rows, const float* weights);
+  void AddLogits(std::span<const int64_t> rows, const float* weights, float temperature);
+  void AddKept(std::span<const int64_t> rows, const float* weights);
+  // With so many in touched_ already; returns how many more.
+  int64_t AddSparse(std::span<const int64_t> rows, const float* weights, int64_t touched);
+
+  const ResidualMemory* memory_;
+  ResidualCache* cache_;     // null: none
+  std::vector<float> room_;  // zeros between calls
+  std::span<float> sum_;     // in it, one for each output; as far from a line's start as the scores
+  std::vector<float> scratch_;
+  std::vector<uint32_t> touched_;  // sparse: classes whose sum is not 0, and maybe some twice
+};
+
+}  // namespace resmem
+
+#endif  // RESMEM_MEMORY_RESIDUALS_RESIDUAL_SUM_H_

@@ -1,0 +1,16 @@
+// Rows from a caller are wrong until checked.
+#ifndef RESMEM_MEMORY_ROWS_CHECK_ROWS_H_
+#define RESMEM_MEMORY_ROWS_CHECK_ROWS_H_
+
+#include "resmem/residual_memory.h"
+#include "resmem/rows.h"
+
+namespace resmem {
+
+// kBadData with array, row, column, the value found and what is allowed.  Rows are counted from
+// `first_row` in messages.
+Status CheckRows(const Rows& rows, const MemoryDescription& description, int64_t first_row);
+
+}  // namespace resmem
+
+#endif  // RESMEM_MEMORY_ROWS_CHECK_ROWS_H_

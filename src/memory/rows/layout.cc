@@ -1,0 +1,56 @@
+#include "memory/rows/layout.h"
+
+#include <utility>
+
+#include "support/checked_math.h"
+
+namespace resmem {
+
+SegmentLayout::SegmentLayout(const MemoryDescription& description, int64_t rows,
+                             int64_t bytes_of_sources) {
+  auto add = [&](const char* name, StoredType type, int64_t count, int64_t columns) {
+    sections.push_back({name, type, count, columns});
+    return sections.size() - 1;
+  };
+  const StoredType residual_type = description.half_residuals ? StoredType::kF16 : StoredType::kF32;
+  const bool classification = description.task == Task::kClassification;
+
+  switch (description.key_type) {
+    case KeyType::kFloat32:
+      keys = add("keys", StoredType::kF32, rows, description.dim);
+      break;
+    case KeyType::kFloat16:
+      keys = add("keys", StoredType::kF16, rows, description.dim);
+      break;
+    case KeyType::kInt8:
+      keys = add("keys", StoredType::kI8, rows, description.dim);
+      key_scales = add("key_scales", StoredType::kF32, rows, 1);
+      break;
+  }
+  ids = add("ids", StoredType::kU64, rows, 1);
+  if (classification) labels = add("labels", StoredType::kI32, rows, 1);
+  if (!classification) targets = add("targets", StoredType::kF32, rows, description.outputs);
+  switch (description.form) {
+    case ResidualForm::kLogits:
+      logits = add("logits", StoredType::kF32, rows, description.outputs);
+      break;
+    case ResidualForm::kDense:
+      residuals = add("residuals", residual_type, rows, description.outputs);
+      break;
+    case ResidualForm::kSparse:
+      top_classes =
+          add("top_classes", description.outputs <= 65536 ? StoredType::kU16 : StoredType::kU32,
+              rows, description.top);
+      top_values = add("top_values", residual_type, rows, description.top);
+      dropped = add("dropped", StoredType::kF32, rows, 1);
+      break;
+  }
+  if (description.has_sources) {
+    // No file has INT64_MAX rows: the sections before this one differ, or cannot be made.
+    const int64_t offsets = CheckedAdd(rows, 1).value_or(rows);
+    source_offsets = add("source_offsets", StoredType::kU64, offsets, 1);
+    source_bytes = add(kSourceBytesName, StoredType::kU8, bytes_of_sources, 1);
+  }
+}
+
+}  // namespace resmem

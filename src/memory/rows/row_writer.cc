@@ -1,0 +1,164 @@
+#include "memory/rows/row_writer.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "memory/index/memory_index.h"
+#include "memory/manifest/description.h"
+#include "memory/manifest/file_names.h"
+#include "memory/rows/check_rows.h"
+#include "support/text.h"
+
+namespace resmem {
+namespace {
+
+Status BadRow(const std::string& message) {
+  return {ErrorCode::kBadData, message};
+}
+
+Status CheckRowCount(int64_t rows) {
+  if (rows >= 0) return {};
+  return {ErrorCode::kInvalidArgument, Text(rows, " rows were announced, at least 0 must be")};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RowWriter>> RowWriter::Create(FileSystem& files, const std::string& path,
+                                                     const MemoryDescription& description,
+                                                     int64_t rows,
+                                                     const MemoryWriter::Options& options) {
+  RESMEM_RETURN_IF_ERROR(CheckRowCount(rows));
+  if (options.index) RESMEM_RETURN_IF_ERROR(CheckIndexOptions(*options.index));
+  Manifest manifest;
+  RESMEM_ASSIGN_OR_RETURN(manifest.description, NormalizeDescription(description));
+  manifest.description.created.clear();
+  using Start = FolderChange::Start;
+  RESMEM_ASSIGN_OR_RETURN(
+      std::unique_ptr<FolderChange> change,
+      FolderChange::Begin(files, path, options.overwrite ? Start::kNewOrReplace : Start::kNew));
+  std::unique_ptr<RowWriter> writer(new RowWriter(std::move(change), std::move(manifest), rows));
+  writer->index_ = options.index;
+  RESMEM_RETURN_IF_ERROR(writer->Begin());
+  return writer;
+}
+
+Result<std::unique_ptr<RowWriter>> RowWriter::Append(FileSystem& files, const std::string& path,
+                                                     int64_t rows) {
+  RESMEM_RETURN_IF_ERROR(CheckRowCount(rows));
+  RESMEM_ASSIGN_OR_RETURN(std::unique_ptr<FolderChange> change,
+                          FolderChange::Begin(files, path, FolderChange::Start::kExisting));
+  Manifest manifest = change->current();
+  std::unique_ptr<RowWriter> writer(new RowWriter(std::move(change), std::move(manifest), rows));
+  RESMEM_RETURN_IF_ERROR(writer->Begin());
+  return writer;
+}
+
+Status RowWriter::Begin() {
+  if (rows_ == 0) return {};
+  RESMEM_ASSIGN_OR_RETURN(
+      segment_, SegmentWriter::Create(change_->files(), change_->folder(),
+                                      change_->NewName(kSegmentPrefix), description(), rows_));
+  return {};
+}
+
+Status RowWriter::Add(const Rows& rows) {
+  RESMEM_RETURN_IF_ERROR(broken_);
+  RESMEM_RETURN_IF_ERROR(CheckRows(rows, description(), added_));
+  if (rows.count() > rows_ - added_) {
+    return BadRow(Text("row ", rows_, " was added where ", rows_, " rows were announced"));
+  }
+  if (rows.count() == 0) return {};
+  RESMEM_RETURN_IF_ERROR(TakeIds(rows));
+  broken_ = change_->Explained(segment_->Add(rows, new_ids_));
+  if (!broken_.ok()) return broken_;
+  if (!rows.ids.empty()) user_ids_.insert(user_ids_.end(), new_ids_.begin(), new_ids_.end());
+  for (const uint64_t id : new_ids_) manifest_.next_id = std::max(manifest_.next_id, id + 1);
+  added_ += rows.count();
+  mass_ = segment_->mass();
+  return {};
+}
+
+Status RowWriter::TakeIds(const Rows& rows) {
+  const bool given = !rows.ids.empty();
+  if (added_ > 0 && given == user_ids_.empty()) {
+    return BadRow(Text("row ", added_, given ? " comes with an id" : " comes without an id",
+                       ", unlike the rows before; give ids for all rows, or for none"));
+  }
+  const auto count = static_cast<uint64_t>(rows.count());
+  if (given) {
+    new_ids_.assign(rows.ids.begin(), rows.ids.end());
+    return CheckNotLiving(new_ids_);
+  }
+  if (manifest_.next_id > kLargestId || count - 1 > kLargestId - manifest_.next_id) {
+    return BadRow(Text("the ids after ", manifest_.next_id, " do not suffice for ", count,
+                       " rows; give ids of your own"));
+  }
+  new_ids_.resize(static_cast<size_t>(count));
+  std::iota(new_ids_.begin(), new_ids_.end(), manifest_.next_id);
+  return {};
+}
+
+Status RowWriter::CheckNotLiving(std::span<const uint64_t> ids) {
+  // Nothing can live at or above the next id, so appending fresh ids reads no old row.
+  const Manifest& old = change_->current();
+  if (manifest_.segments.empty()) return {};
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (ids[i] >= old.next_id) continue;
+    if (!old_ids_) {
+      RESMEM_ASSIGN_OR_RETURN(old_rows_, StoredRows::Load(change_->files(), change_->folder()));
+      RESMEM_RETURN_IF_ERROR(old_rows_->VerifyIds());
+      old_ids_.emplace(*old_rows_);
+    }
+    if (!old_ids_->Find(ids[i])) continue;
+    return BadRow(Text("ids, row ", added_ + static_cast<int64_t>(i), ": the id ", ids[i],
+                       " lives in the memory already; delete it first, or give another"));
+  }
+  return {};
+}
+
+Status RowWriter::CheckNotRepeated() const {
+  const bool ascending = std::adjacent_find(user_ids_.begin(), user_ids_.end(),
+                                            std::greater_equal<>()) == user_ids_.end();
+  if (ascending) return {};
+  std::vector<uint64_t> sorted = user_ids_;
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice == sorted.end()) return {};
+  const auto first = std::find(user_ids_.begin(), user_ids_.end(), *twice);
+  const auto second = std::find(first + 1, user_ids_.end(), *twice);
+  return BadRow(Text("ids, rows ", first - user_ids_.begin(), " and ", second - user_ids_.begin(),
+                     ": both are ", *twice, ", but an id must be given once"));
+}
+
+Status RowWriter::Finish(Progress* progress) {
+  RESMEM_RETURN_IF_ERROR(broken_);
+  if (added_ != rows_) {
+    return BadRow(Text(rows_, " rows were announced, but ", added_, " were added"));
+  }
+  RESMEM_RETURN_IF_ERROR(CheckNotRepeated());
+  const Status status = change_->Explained(Publish(progress));
+  // Others may write now, even if this object lives on.
+  segment_.reset();
+  change_.reset();
+  broken_ =
+      status.ok() ? Status(ErrorCode::kInvalidArgument, "the memory was finished already") : status;
+  return status;
+}
+
+Status RowWriter::Publish(Progress* progress) {
+  if (segment_ != nullptr) {
+    RESMEM_ASSIGN_OR_RETURN(FileRecord record, segment_->Finish());
+    manifest_.segments.push_back(std::move(record));
+  }
+  if (index_) {
+    RESMEM_ASSIGN_OR_RETURN(const StoredRows rows,
+                            StoredRows::Load(change_->files(), change_->folder(), manifest_));
+    RESMEM_RETURN_IF_ERROR(
+        MakeIndex(change_.get(), rows, *index_, /*is_new=*/true, progress, &manifest_));
+  } else {
+    RESMEM_RETURN_IF_ERROR(ExtendIndex(change_.get(), progress, &manifest_));
+  }
+  return change_->Publish(manifest_);
+}
+
+}  // namespace resmem

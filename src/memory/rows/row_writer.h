@@ -1,0 +1,59 @@
+// MemoryWriter over any file system: new rows of a new or an existing memory.
+#ifndef RESMEM_MEMORY_ROWS_ROW_WRITER_H_
+#define RESMEM_MEMORY_ROWS_ROW_WRITER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "memory/manifest/folder_change.h"
+#include "memory/rows/id_index.h"
+#include "memory/rows/segment_writer.h"
+#include "resmem/residual_memory.h"
+
+namespace resmem {
+
+class RowWriter {
+ public:
+  static Result<std::unique_ptr<RowWriter>> Create(FileSystem& files, const std::string& path,
+                                                   const MemoryDescription& description,
+                                                   int64_t rows,
+                                                   const MemoryWriter::Options& options);
+  static Result<std::unique_ptr<RowWriter>> Append(FileSystem& files, const std::string& path,
+                                                   int64_t rows);
+
+  const MemoryDescription& description() const { return manifest_.description; }
+  Status Add(const Rows& rows);
+  Status Finish(Progress* progress = nullptr);
+  Segment::Mass mass() const { return mass_; }  // of the rows so far
+
+ private:
+  RowWriter(std::unique_ptr<FolderChange> change, Manifest manifest, int64_t rows)
+      : change_(std::move(change)), manifest_(std::move(manifest)), rows_(rows) {}
+  Status Begin();
+  // Sets new_ids_ to the ids of these rows, the user's or the next ones.
+  Status TakeIds(const Rows& rows);
+  Status CheckNotLiving(std::span<const uint64_t> ids);
+  Status CheckNotRepeated() const;
+  Status Publish(Progress* progress);
+
+  std::unique_ptr<FolderChange> change_;
+  Manifest manifest_;                    // as it will be
+  int64_t rows_;                         // promised
+  std::optional<IndexOptions> index_{};  // of a new memory
+  int64_t added_ = 0;
+  Segment::Mass mass_;
+  std::unique_ptr<SegmentWriter> segment_;  // none without rows
+  std::vector<uint64_t> new_ids_;           // of one Add()
+  std::vector<uint64_t> user_ids_;          // of all rows, where the user gives them
+  // The memory before this change; loaded when an id might live in it.
+  std::optional<StoredRows> old_rows_;
+  std::optional<IdIndex> old_ids_;
+  Status broken_;  // the error after which nothing more can be added
+};
+
+}  // namespace resmem
+
+#endif  // RESMEM_MEMORY_ROWS_ROW_WRITER_H_

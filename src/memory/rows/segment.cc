@@ -1,0 +1,134 @@
+#include "memory/rows/segment.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "format/checksum.h"
+#include "kernels/number_codec.h"
+#include "support/text.h"
+
+namespace resmem {
+namespace {
+
+template <typename T>
+const T* Start(const ContainerReader& file, size_t section) {
+  return section == SegmentLayout::kAbsent ? nullptr : file.Values<T>(section).data();
+}
+
+int64_t SourceBytes(const ContainerReader& file) {
+  const ContainerReader::Section& last = file.sections().back();
+  return last.shape.name == kSourceBytesName ? last.shape.rows : 0;
+}
+
+}  // namespace
+
+Result<Segment> Segment::Open(FileSystem& files, const std::string& folder,
+                              const MemoryDescription& description, const FileRecord& record) {
+  RESMEM_ASSIGN_OR_RETURN(
+      ContainerReader file,
+      ContainerReader::Open(files, folder + "/" + record.file, FileKind::kSegment));
+  if (file.header_hash() != record.header_hash || file.file_bytes() != record.bytes) {
+    return file.Corrupt(Text("has ", file.file_bytes(), " bytes and header hash ",
+                             HexOfHash(file.header_hash()), " where the manifest says ",
+                             record.bytes, " and ", HexOfHash(record.header_hash)));
+  }
+  const int64_t source_bytes = file.sections().empty() ? 0 : SourceBytes(file);
+  const SegmentLayout expected(description, record.rows, source_bytes);
+  RESMEM_RETURN_IF_ERROR(file.ExpectSections(expected.sections));
+  Segment segment(std::move(file), description, source_bytes, record.rows);
+  RESMEM_RETURN_IF_ERROR(segment.CheckLabels());
+  RESMEM_RETURN_IF_ERROR(segment.CheckSources());
+  return segment;
+}
+
+Segment::Segment(ContainerReader file, const MemoryDescription& description, int64_t source_bytes,
+                 int64_t rows)
+    : file_(std::move(file)),
+      layout_(description, rows, source_bytes),
+      rows_(rows),
+      dim_(description.dim),
+      outputs_(description.outputs),
+      top_(description.top),
+      key_type_(description.key_type),
+      form_(description.form) {
+  switch (key_type_) {
+    case KeyType::kFloat32:
+      keys_ = std::as_bytes(file_.Values<float>(layout_.keys)).data();
+      break;
+    case KeyType::kFloat16:
+      keys_ = std::as_bytes(file_.Values<uint16_t>(layout_.keys)).data();
+      break;
+    case KeyType::kInt8:
+      keys_ = std::as_bytes(file_.Values<int8_t>(layout_.keys)).data();
+      break;
+  }
+  key_scales_ = Start<float>(file_, layout_.key_scales);
+  ids_ = Start<uint64_t>(file_, layout_.ids);
+  labels_ = Start<int32_t>(file_, layout_.labels);
+  targets_ = Start<float>(file_, layout_.targets);
+  logits_ = Start<float>(file_, layout_.logits);
+  dropped_ = Start<float>(file_, layout_.dropped);
+  source_offsets_ = Start<uint64_t>(file_, layout_.source_offsets);
+  source_bytes_ = Start<char>(file_, layout_.source_bytes);
+  const size_t values = std::min(layout_.residuals, layout_.top_values);
+  if (description.half_residuals) {
+    half_residuals_ = Start<uint16_t>(file_, values);
+  } else {
+    residuals_ = Start<float>(file_, values);
+  }
+  if (layout_.top_classes == SegmentLayout::kAbsent) return;
+  if (layout_.sections[layout_.top_classes].type == StoredType::kU16) {
+    narrow_classes_ = Start<uint16_t>(file_, layout_.top_classes);
+  } else {
+    wide_classes_ = Start<uint32_t>(file_, layout_.top_classes);
+  }
+}
+
+Status Segment::CheckLabels() const {
+  if (labels_ == nullptr) return {};
+  // A negative label is a very large unsigned one.
+  const auto classes = static_cast<uint32_t>(outputs_);
+  const int32_t* const end = labels_ + rows_;
+  const int32_t* const bad = std::find_if(
+      labels_, end, [&](int32_t label) { return static_cast<uint32_t>(label) >= classes; });
+  if (bad == end) return {};
+  return file_.Corrupt(
+      Text("row ", bad - labels_, " has label ", *bad, ", allowed are 0 to ", outputs_ - 1));
+}
+
+Status Segment::CheckSources() const {
+  if (source_offsets_ == nullptr) return {};
+  const auto size = static_cast<uint64_t>(layout_.sections[layout_.source_bytes].rows);
+  if (source_offsets_[0] != 0 || source_offsets_[rows_] != size ||
+      !std::is_sorted(source_offsets_, source_offsets_ + rows_ + 1)) {
+    return file_.Corrupt(Text("the offsets of its sources do not ascend from 0 to ", size));
+  }
+  return {};
+}
+
+KeyBlock Segment::keys() const {
+  return {key_type_, keys_, key_scales_, rows_};
+}
+
+void Segment::DecodeKey(int64_t row, float* key) const {
+  const int64_t begin = row * dim_;
+  switch (key_type_) {
+    case KeyType::kFloat32:
+      std::copy_n(reinterpret_cast<const float*>(keys_) + begin, dim_, key);
+      break;
+    case KeyType::kFloat16:
+      HalfToFloat(reinterpret_cast<const uint16_t*>(keys_) + begin, dim_, key);
+      break;
+    case KeyType::kInt8:
+      Int8ToFloat(reinterpret_cast<const int8_t*>(keys_) + begin, dim_, key_scales_[row], key);
+      break;
+  }
+}
+
+std::string_view Segment::source(int64_t row) const {
+  if (source_offsets_ == nullptr) return {};
+  const uint64_t begin = source_offsets_[row];
+  return {source_bytes_ + begin, static_cast<size_t>(source_offsets_[row + 1] - begin)};
+}
+
+}  // namespace resmem

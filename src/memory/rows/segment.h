@@ -1,0 +1,100 @@
+// The rows of one segment file, mapped.  Rows are numbered from 0 here.
+//
+// Const methods may be called from any number of threads and require 0 <= row < rows().
+#ifndef RESMEM_MEMORY_ROWS_SEGMENT_H_
+#define RESMEM_MEMORY_ROWS_SEGMENT_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "format/container_reader.h"
+#include "memory/manifest/manifest.h"
+#include "memory/rows/layout.h"
+#include "resmem/residual_memory.h"
+
+namespace resmem {
+
+class Segment {
+ public:
+  // Checks the header, agreement with the manifest, labels and source offsets.  A file that is
+  // not there is kNotFound.
+  static Result<Segment> Open(FileSystem& files, const std::string& folder,
+                              const MemoryDescription& description, const FileRecord& record);
+
+  int64_t rows() const { return rows_; }
+  const ContainerReader& file() const { return file_; }
+  const SegmentLayout& layout() const { return layout_; }
+
+  KeyBlock keys() const;
+  void DecodeKey(int64_t row, float* key) const;
+  uint64_t id(int64_t row) const { return ids_[row]; }
+  int32_t label(int64_t row) const { return labels_[row]; }
+  const int32_t* label_place(int64_t row) const { return labels_ + row; }
+  const float* target(int64_t row) const { return targets_ + row * outputs_; }
+  const float* logits(int64_t row) const { return logits_ + row * outputs_; }
+  std::string_view source(int64_t row) const;
+
+  // See ResidualMemory.
+  void Residual(int64_t row, float temperature, float* out) const;
+  void AddResidual(int64_t row, float temperature, float weight, float* scratch,
+                   float* accumulator) const;
+  // Sparse only: AddResidual() of up to kMostTogether rows of segments of one memory, by
+  // AddEntries() of kernels/row_sums.h.
+  static constexpr size_t kMostTogether = 64;
+  using Place = std::pair<const Segment*, int64_t>;  // a segment and a row in it
+  static int64_t AddEntriesOf(std::span<const Place> rows, const float* weights, float* sum,
+                              uint32_t* touched);
+  // Dense only: the row's values as they are stored, which are halves or not by the description.
+  const float* residuals(int64_t row) const { return residuals_ + row * outputs_; }
+  const uint16_t* half_residuals(int64_t row) const { return half_residuals_ + row * outputs_; }
+  // Sparse only: lets the processor fetch what AddEntriesOf() will read of this row.
+  void PrefetchEntries(int64_t row) const;
+  // Sum of |r| that is stored, and that the sparse form dropped.  `scratch`: `outputs` floats.
+  struct Mass {
+    double kept = 0, dropped = 0;
+    double dropped_share() const { return dropped > 0 ? dropped / (kept + dropped) : 0; }
+  };
+  Mass ResidualMass(int64_t row, float temperature, float* scratch) const;
+
+  // What no checksum can tell: the ranges of ids, int8 keys, scales, sparse classes and dropped
+  // mass.
+  Status VerifyValues(uint64_t next_id) const;
+
+ private:
+  Segment(ContainerReader file, const MemoryDescription& description, int64_t source_bytes,
+          int64_t rows);
+  Status CheckLabels() const;
+  Status CheckSources() const;
+  uint32_t residual_class(int64_t entry) const {
+    return narrow_classes_ != nullptr ? narrow_classes_[entry] : wide_classes_[entry];
+  }
+  // The stored residual values [begin, begin + count), decoded into `scratch` where they are f16.
+  const float* residual_values(int64_t begin, int64_t count, float* scratch) const;
+
+  ContainerReader file_;
+  SegmentLayout layout_;
+  int64_t rows_ = 0, dim_ = 0, outputs_ = 0, top_ = 0;
+  KeyType key_type_ = KeyType::kFloat32;
+  ResidualForm form_ = ResidualForm::kLogits;
+  // Into the map; null where the section is absent.
+  const std::byte* keys_ = nullptr;
+  const float* key_scales_ = nullptr;
+  const uint64_t* ids_ = nullptr;
+  const int32_t* labels_ = nullptr;
+  const float* targets_ = nullptr;
+  const float* logits_ = nullptr;
+  const float* residuals_ = nullptr;
+  const uint16_t* half_residuals_ = nullptr;
+  const uint16_t* narrow_classes_ = nullptr;
+  const uint32_t* wide_classes_ = nullptr;
+  const float* dropped_ = nullptr;
+  const uint64_t* source_offsets_ = nullptr;
+  const char* source_bytes_ = nullptr;
+};
+
+}  // namespace resmem
+
+#endif  // RESMEM_MEMORY_ROWS_SEGMENT_H_

@@ -1,0 +1,55 @@
+// Writes the rows of one segment file, holding only a few blocks of it in memory.
+#ifndef RESMEM_MEMORY_ROWS_SEGMENT_WRITER_H_
+#define RESMEM_MEMORY_ROWS_SEGMENT_WRITER_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "format/container_writer.h"
+#include "memory/manifest/manifest.h"
+#include "memory/residuals/residual_encoder.h"
+#include "memory/rows/layout.h"
+
+namespace resmem {
+
+class SegmentWriter {
+ public:
+  // `rows` at least 1; `description` is sound.
+  static Result<std::unique_ptr<SegmentWriter>> Create(FileSystem& files, const std::string& folder,
+                                                       const std::string& name,
+                                                       const MemoryDescription& description,
+                                                       int64_t rows);
+
+  // `rows` passed CheckRows(); `ids` has one for each.  After an error the segment is lost.
+  Status Add(const Rows& rows, std::span<const uint64_t> ids);
+
+  // Requires all rows to have been added.
+  Result<FileRecord> Finish();
+
+  Segment::Mass mass() const { return encoder_.mass(); }
+
+ private:
+  SegmentWriter(const MemoryDescription& description, SegmentLayout layout, std::string name,
+                int64_t rows, ContainerWriter writer);
+  Status AddKeys(const MatrixView& keys);
+  Status AddMatrix(size_t section, const MatrixView& values);
+  Status AddResiduals(const Rows& rows);
+  Status AddSources(std::span<const std::string> sources);
+
+  MemoryDescription description_;
+  SegmentLayout layout_;
+  std::string name_;
+  int64_t rows_;
+  ContainerWriter writer_;
+  ResidualEncoder encoder_;
+  std::vector<uint16_t> half_key_;
+  std::vector<int8_t> int8_key_;
+  uint64_t source_end_ = 0;
+};
+
+}  // namespace resmem
+
+#endif  // RESMEM_MEMORY_ROWS_SEGMENT_WRITER_H_

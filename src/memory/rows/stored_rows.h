@@ -1,0 +1,52 @@
+// All rows of a memory as they lie on disk: the segments in order, and which rows are deleted.
+//
+// Immutable after Load(): const methods may be called from any number of threads.
+#ifndef RESMEM_MEMORY_ROWS_STORED_ROWS_H_
+#define RESMEM_MEMORY_ROWS_STORED_ROWS_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "memory/manifest/manifest.h"
+#include "memory/rows/segment.h"
+#include "resmem/progress.h"
+#include "support/file_system.h"
+#include "support/part_finder.h"
+
+namespace resmem {
+
+class StoredRows {
+ public:
+  // A consistent state, even while another process compacts the memory.
+  static Result<StoredRows> Load(FileSystem& files, const std::string& folder);
+  // The state that this manifest tells of; a file that is gone is kNotFound.
+  static Result<StoredRows> Load(FileSystem& files, const std::string& folder, Manifest manifest);
+
+  const Manifest& manifest() const { return manifest_; }
+  const std::vector<Segment>& segments() const { return segments_; }
+  // Ascending.
+  const std::vector<int64_t>& deleted() const { return deleted_; }
+  bool deleted(int64_t row) const;
+  int64_t capacity() const { return parts_.end(); }
+  int64_t living() const { return capacity() - static_cast<int64_t>(deleted_.size()); }
+
+  // The segment of a row, and the row's number in it.
+  std::pair<const Segment*, int64_t> Find(int64_t row) const;
+  uint64_t id(int64_t row) const;
+
+  // Every checksum, and the values that no checksum makes right.  Ids are compared by IdIndex.
+  Status Verify(Progress* progress) const;
+  Status VerifyIds() const;
+
+ private:
+  Manifest manifest_;
+  std::vector<Segment> segments_;
+  PartFinder parts_;  // the segments
+  std::vector<int64_t> deleted_;
+};
+
+}  // namespace resmem
+
+#endif  // RESMEM_MEMORY_ROWS_STORED_ROWS_H_
