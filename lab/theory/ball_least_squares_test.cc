@@ -27,7 +27,7 @@ VectorXd UnitVector(int dimension, uint64_t seed) {
   return v.normalized();
 }
 
-double Objective(const MatrixXd& gram, const VectorXd& b, const VectorXd& theta) {
+double SquaredLoss(const MatrixXd& gram, const VectorXd& b, const VectorXd& theta) {
   return theta.dot(gram * theta) - 2 * b.dot(theta);
 }
 
@@ -58,7 +58,7 @@ TEST(BallLeastSquares, NoOtherPointOfTheBallIsBetter) {
   const VectorXd b = gram * UnitVector(d, 5);
   const double bound = 0.4;
   const BallSolution solution = BallLeastSquares(gram).Solve(b, bound);
-  const double best = Objective(gram, b, solution.theta);
+  const double best = SquaredLoss(gram, b, solution.theta);
   Random random(9);
   for (int i = 0; i < 2000; ++i) {
     VectorXd other(d);
@@ -66,7 +66,7 @@ TEST(BallLeastSquares, NoOtherPointOfTheBallIsBetter) {
     // Far and near, and always brought back into the ball.
     other = i % 2 == 0 ? other : solution.theta + 1e-3 * other;
     other *= bound / std::max(bound, other.norm());
-    EXPECT_GE(Objective(gram, b, other), best - 1e-15);
+    EXPECT_GE(SquaredLoss(gram, b, other), best - 1e-15);
   }
 }
 

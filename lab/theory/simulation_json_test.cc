@@ -9,7 +9,7 @@
 namespace resmem {
 namespace {
 
-SimulationResult SmallResult() {
+SimulationResult SmallSimulation() {
   SimulationOptions options;
   options.dimensions = {1, 2};
   options.bounds = {0.5};
@@ -26,7 +26,7 @@ SimulationResult SmallResult() {
 }
 
 TEST(SimulationJson, HoldsEveryNumberExactly) {
-  const SimulationResult result = SmallResult();
+  const SimulationResult result = SmallSimulation();
   const auto json = nlohmann::json::parse(SimulationJson(result, RunInfo()));
   EXPECT_EQ(json["schema"], "resmem.simulation.v1");
   EXPECT_EQ(json["violations"], 0);
@@ -46,7 +46,7 @@ TEST(SimulationJson, HoldsEveryNumberExactly) {
 }
 
 TEST(SimulationReport, ShowsEverySettingAndItsExactNumbers) {
-  const std::string json = SimulationJson(SmallResult(), RunInfo());
+  const std::string json = SimulationJson(SmallSimulation(), RunInfo());
   const Result<std::string> page = RenderReport(json);
   ASSERT_TRUE(page.ok()) << page.status().message();
   EXPECT_NE(page->find("Setting: paper"), std::string::npos);
@@ -57,7 +57,7 @@ TEST(SimulationReport, ShowsEverySettingAndItsExactNumbers) {
 }
 
 TEST(SimulationReport, RefusesADocumentThatIsNotOne) {
-  auto json = nlohmann::json::parse(SimulationJson(SmallResult(), RunInfo()));
+  auto json = nlohmann::json::parse(SimulationJson(SmallSimulation(), RunInfo()));
   json["curves"][1]["points"][0]["knn"]["mean"] = "much";
   const Result<std::string> page = RenderReport(json.dump());
   ASSERT_FALSE(page.ok());
@@ -67,7 +67,7 @@ TEST(SimulationReport, RefusesADocumentThatIsNotOne) {
 }
 
 TEST(SimulationReport, EscapesTheNameOfASetting) {
-  auto json = nlohmann::json::parse(SimulationJson(SmallResult(), RunInfo()));
+  auto json = nlohmann::json::parse(SimulationJson(SmallSimulation(), RunInfo()));
   for (auto& curve : json["curves"]) curve["name"] = "<script>alert(1)</script>";
   const Result<std::string> page = RenderReport(json.dump());
   ASSERT_TRUE(page.ok()) << page.status().message();
