@@ -1,5 +1,5 @@
 // What running a base model costs beyond ONNX Runtime itself, whether its answers depend on
-// threads and batches, and how many pictures it gets right.
+// threads and batches, and how many images it gets right.
 //
 //   bench_embed MODEL.onnx PICTURES [FILE.md]
 //
@@ -24,7 +24,7 @@
 namespace resmem::bench {
 namespace {
 
-constexpr int64_t kTimed = 2048;  // pictures
+constexpr int64_t kTimed = 2048;  // images
 constexpr int kRepeats = 7;
 
 // The runtime and nothing of ours: inputs lie ready, outputs are thrown away.
@@ -164,15 +164,15 @@ Status Run(const std::string& path, const std::string& data, const std::string& 
        << "`build/release/bench/bench_embed " << path << " " << data
        << " docs/measurements/onnx.md`  \n"
        << MachineLine() << "\n\nNetwork: " << manifest.network << ", " << manifest.height << " x "
-       << manifest.width << " pictures, embedding " << manifest.embedding << " of " << manifest.dim
-       << " values.\n\n## Answers\n\n| part | pictures | right | |\n|---|---|---|---|\n";
+       << manifest.width << " images, embedding " << manifest.embedding << " of " << manifest.dim
+       << " values.\n\n## Answers\n\n| part | images | right | |\n|---|---|---|---|\n";
   for (const char* part : {"train", "test"}) {
     RESMEM_ASSIGN_OR_RETURN(const std::string line, Accuracy(parallel, data, part));
     text << line;
   }
 
   text << "\n## Do the bits depend on batches or threads?\n\nLogits of " << rows
-       << " pictures that differ in any bit from those of our own run on one thread:\n\n"
+       << " images that differ in any bit from those of our own run on one thread:\n\n"
        << "| run | of " << expected.size() << " values |\n|---|---|\n";
   RESMEM_RETURN_IF_ERROR(parallel.Run(pixels, rows, keys, logits));
   text << "| ours, 2 threads | " << Different(logits, expected) << " |\n";
@@ -207,9 +207,9 @@ Status Run(const std::string& path, const std::string& data, const std::string& 
        {}}};
   RESMEM_RETURN_IF_ERROR(Measure(&costs));
   text << "\n## Cost\n\n"
-       << rows << " pictures, median of " << kRepeats
+       << rows << " images, median of " << kRepeats
        << " runs in turns. Processor time is what other work on the machine does not inflate.\n\n"
-       << "| | pictures/s | processor microseconds a picture |\n|---|---|---|\n"
+       << "| | images/s | processor microseconds an image |\n|---|---|---|\n"
        << std::fixed;
   const auto count = static_cast<double>(rows);
   for (const Cost& cost : costs) {
@@ -221,7 +221,7 @@ Status Run(const std::string& path, const std::string& data, const std::string& 
       SpreadOf(costs[1].processor).median / SpreadOf(costs[0].processor).median - 1;
   text
       << "\nOurs costs " << std::setprecision(1) << 100 * overhead
-      << " % of processor time beyond the bare runtime on one thread (normalising, layout, copies, "
+      << " % of processor time beyond the bare runtime on one thread (normalizing, layout, copies, "
          "checks). Required: under 5 %.\n";
   if (!Publish(text.str(), output)) return {ErrorCode::kIo, "the result was not written"};
   if (overhead >= 0.05) return {ErrorCode::kMismatch, "more overhead than allowed"};

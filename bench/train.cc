@@ -159,8 +159,8 @@ int main(int argc, char** argv) {
   resmem::train::SetEnvironment(argv);
   std::ostringstream page;
   page << "# Training speed\n\n`build/release/bench/bench_train docs/measurements/train.md`  \n"
-       << MachineLine() << "\n\nResNet-8, pictures of 32 x 32, batches of " << kBatch
-       << ", best of " << kRounds << " rounds, rows a second. \"As found\": libtorch's default "
+       << MachineLine() << "\n\nResNet-8, images of 32 x 32, batches of " << kBatch << ", best of "
+       << kRounds << " rounds, rows a second. \"As found\": libtorch's default "
        << "layout, allocator and environment.\n\n"
        << "| threads | bare loop, as found | bare loop, environment and layout set | resmem train, "
        << "float32 | float32 / bare loop | resmem train, bfloat16 | bfloat16 / float32 |\n"
@@ -180,7 +180,7 @@ int main(int argc, char** argv) {
       page << "no AMX tiles | |\n";
     }
   }
-  page << "\nOurs reads, shuffles, crops and flips every picture, checks each loss, logs, and "
+  page << "\nOurs reads, shuffles, crops and flips every image, checks each loss, logs, and "
           "writes "
        << "a checkpoint and an ONNX file an epoch of " << kRows
        << " rows; the bare loop repeats one batch.\n";

@@ -29,7 +29,7 @@ class Append : public Command {
     model_.Declare(line, /*check=*/true);
     output_.Declare(line);
     line.AddExample("this week's labels", "resmem append my.resmem --data week47.npz");
-    line.AddExample("pictures, one folder a class, through the memory's own model",
+    line.AddExample("images, one folder a class, through the memory's own model",
                     "resmem append my.resmem --images week47");
   }
 
@@ -69,7 +69,7 @@ class Append : public Command {
   }
 
  private:
-  // The names of pictures, for a memory that has no place for them.
+  // The names of images, for a memory that has no place for them.
   static RowSource WithoutSources(const RowSource& rows) {
     return RowSource(rows.rows(), [rows](const RowSource::Use& use) {
       return rows.Read([&](int64_t begin, Rows block) {

@@ -49,7 +49,7 @@ std::span<const CommandEntry> Commands() {
 std::span<const SiblingCommand> SiblingCommands() {
   // tests/cli/siblings.test compares these with what resmem-lab says of itself.
   static constexpr SiblingCommand kSiblings[] = {
-      {"Base models", "train", "train a base network on pictures or a table", "resmem-lab"},
+      {"Base models", "train", "train a base network on images or a table", "resmem-lab"},
       {"A base of our own", "base train", "train a small base model: linear or one hidden layer",
        "resmem-lab"},
       {"A base of our own", "base run", "keys and logits of rows from a model of 'base train'",

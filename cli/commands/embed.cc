@@ -64,21 +64,21 @@ void Embed::Declare(CommandLine& line) {
       "goes on where it was when the same command is given again.");
   line.Argument("MODEL", &model_path_, "FILE.onnx of resmem model prepare or resmem train").File();
   line.Argument("DATA", &data_,
-                "pictures: CIFAR or IDX files or the folder of them, .npy, .npz:member, PNG, JPEG, "
+                "images: CIFAR or IDX files or the folder of them, .npy, .npz:member, PNG, JPEG, "
                 "a folder of such, or one folder a class; for a model of tables any array")
       .File();
   line.Choice<std::string, std::string>("--part", &part_, {{"train", "train"}, {"test", "test"}},
                                         "of a folder that holds both; marks all rows as such");
   DeclareRowRange(line, &range_);
   line.Value("--labels", &labels_path_, "FILE", "class numbers, one a row")
-      .Default("those that come with the pictures")
+      .Default("those that come with the images")
       .File();
   line.Choice<std::optional<Role>, Role>(
       "--role", &role_,
       {{"train", Role::kTrain}, {"validation", Role::kValidation}, {"test", Role::kTest}},
       "what these rows are: resmem tune then refuses test rows");
   line.Value("--resize", &resize_, "N",
-             "the shorter side of each picture becomes this long, then the centre is cut out")
+             "the shorter side of each image becomes this long, then the center is cut out")
       .Default("as the model's manifest says");
   line.Group("Output");
   line.Value("--output", &output_, "FOLDER", "the arrays; appears when they are complete")
@@ -156,7 +156,7 @@ Status Embed::OpenPictures(const OnnxModel& model, Console& console) {
 Status Embed::OpenTable(const OnnxModel& model) {
   if (!part_.empty() || resize_.has_value()) {
     return {ErrorCode::kInvalidArgument,
-            model_path_ + " takes rows of numbers; --part and --resize are for pictures"};
+            model_path_ + " takes rows of numbers; --part and --resize are for images"};
   }
   RESMEM_ASSIGN_OR_RETURN(const ArraySource source, ParseArraySource(data_));
   RESMEM_ASSIGN_OR_RETURN(table_, OpenArray(source));

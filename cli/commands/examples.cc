@@ -45,7 +45,7 @@ Result<Array> OpenPictures(const std::string& text) {
 void Examples::Declare(CommandLine& line) {
   line.About("rows that the memory set right, and rows that it spoiled",
              "As many of each kind, by a stated rule and not by hand. The page shows each with its "
-             "ledger, and with pictures where there are any.");
+             "ledger, and with images where there are any.");
   DeclareMemory(line, &memory_path_);
   data_.Declare(line, DatasetUse::kShow);
   roles_.Declare(line, Role::kTest);
@@ -56,20 +56,20 @@ void Examples::Declare(CommandLine& line) {
       "the largest changes of the true class's score, or drawn evenly");
   line.Value("--count", &options_.count, "N", "of each kind");
   line.Value("--seed", &options_.seed, "N", "of the rule random");
-  line.Group("Pictures on the page");
+  line.Group("Images on the page");
   line.Value("--memory-images", &memory_images_, "FILE",
-             "of the memory's rows, in the order of memorising: rows x height x width; with arrays "
+             "of the memory's rows, in the order of memorizing: rows x height x width; with arrays "
              "--images then names such an array of the input's rows")
       .File()
-      .Default("found by the memory's sources where it was made of pictures");
+      .Default("found by the memory's sources where it was made of images");
   parameters_.Declare(line, "as stored in the memory");
   DeclareExact(line, &exact_);
   model_.Declare(line, /*check=*/true);
   output_.Declare(line);
   DeclareThreads(line, &options_.threads);
-  line.AddExample("of pictures, through the memory's own model",
+  line.AddExample("of images, through the memory's own model",
                   "resmem examples my.resmem --images cifar100 --part test --report e.html");
-  line.AddExample("of arrays, with their pictures",
+  line.AddExample("of arrays, with their images",
                   "resmem examples my.resmem --data test --images test.gz \\\n"
                   "    --memory-images train.gz --report examples.html");
 }
@@ -97,7 +97,7 @@ Status Examples::AddPictures(const Input& input, const ResidualMemory& memory,
   of_memory = [&](int64_t row) { return sources.Read(std::string(memory.source(row))); };
   const Status status = AddImages(of_queries, of_memory, examples);
   if (status.ok()) return {};
-  console.Note("neighbors are shown without pictures: " + status.message());
+  console.Note("neighbors are shown without images: " + status.message());
   return AddImages(of_queries, nullptr, examples);
 }
 

@@ -35,7 +35,7 @@ class ExplainCommand : public Command {
     line.Flag("--json", &json_, "one JSON document on stdout (docs/json.md)");
     DeclareThreads(line, &threads_);
     line.AddExample("why row 7 got its answer", "resmem explain my.resmem --data test.npz --row 7");
-    line.AddExample("why a picture got its answer", "resmem explain my.resmem photo.png");
+    line.AddExample("why an image got its answer", "resmem explain my.resmem photo.png");
   }
 
   Result<ExitCode> Run(Console& console) override {

@@ -48,7 +48,7 @@ void Memorize::Declare(CommandLine& line) {
   data_.Declare(line, DatasetUse::kStore);
   line.Value("--out-of-fold-logits", &out_of_fold_logits_, "FILE",
              "in place of --logits: each row's from a model that was trained without it, for a "
-             "base that has memorised its training set")
+             "base that has memorized its training set")
       .File();
   roles_.Declare(line, Role::kTrain);
   line.Choice<Task, Task>(
@@ -94,7 +94,7 @@ void Memorize::Declare(CommandLine& line) {
   line.AddExample("one archive, half the size, tied to its model",
                   "resmem memorize --data train.npz --key-type float16 --model net.onnx \\\n"
                   "    --layer pool -o my.resmem");
-  line.AddExample("pictures, through a base model",
+  line.AddExample("images, through a base model",
                   "resmem memorize --model net.onnx --images cifar100 --part train -o my.resmem");
   line.AddExample("headerless floats",
                   "resmem memorize --keys z.bin,shape=-1x64,dtype=float32 --logits f.npy \\\n"

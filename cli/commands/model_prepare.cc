@@ -31,7 +31,7 @@ void ModelPrepare::Declare(CommandLine& line) {
   line.About(
       "make a base model of an ONNX file: embedding and logits as outputs",
       "Adds the embedding to the graph's outputs, tries the graph out, and writes it with a "
-      "manifest beside it (NEW.onnx, NEW.json) that says how pictures are prepared. External "
+      "manifest beside it (NEW.onnx, NEW.json) that says how images are prepared. External "
       "data is taken in; probabilities of a last Softmax are replaced by what goes into it.");
   line.Argument("FILE.onnx", &source_, "a model from any framework").File();
   line.Group("Output");
@@ -41,15 +41,15 @@ void ModelPrepare::Declare(CommandLine& line) {
       .Default("the first that resmem model inspect lists");
   line.Value("--logits", &options_.logits, "NAME", "the tensor before softmax")
       .Default("the graph's output");
-  line.Group("Pictures");
+  line.Group("Images");
   line.Value("--input-mean", &options_.mean, "LIST",
              "subtracted from pixel / 255, one value a channel or one for all")
       .Default("0");
   line.Value("--input-std", &options_.deviation, "LIST", "then divides, likewise").Default("1");
   line.Value("--size", &size_, "HxW", "height and width, where the graph leaves them open");
   line.Value("--resize", &options_.resize, "N",
-             "bring the shorter side of a picture to N, then cut out the centre")
-      .Default("only pictures of the model's own size");
+             "bring the shorter side of an image to N, then cut out the center")
+      .Default("only images of the model's own size");
   line.Group("Names");
   line.Value("--classes", &classes_file_, "FILE", "names of the classes, one a line").File();
   line.Value("--network", &options_.network, "TEXT", "what the network is called");
@@ -97,7 +97,7 @@ Result<ExitCode> ModelPrepare::Run(Console& console) {
         "pixels go in as pixel / 255; most networks were trained with --input-mean and "
         "--input-std");
   }
-  console.Note("next: resmem embed " + output_ + " PICTURES -o ARRAYS");
+  console.Note("next: resmem embed " + output_ + " IMAGES -o ARRAYS");
   return ExitCode::kOk;
 }
 

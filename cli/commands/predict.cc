@@ -53,7 +53,7 @@ class Predict : public Command {
 void Predict::Declare(CommandLine& line) {
   line.About("corrected predictions for new rows",
              "Reads and answers in blocks of rows, so that the input may be larger than memory. "
-             "A line holds the row, its id where given, a picture's name, the base's answer and "
+             "A line holds the row, its id where given, an image's name, the base's answer and "
              "ours, each with its probability.");
   DeclareMemory(line, &memory_path_);
   data_.Declare(line, DatasetUse::kPredict);
@@ -83,7 +83,7 @@ void Predict::Declare(CommandLine& line) {
   line.Value("--block", &block_rows_, "ROWS",
              "rows held at once; the answer does not depend on it");
   DeclareThreads(line, &options_.threads);
-  line.AddExample("pictures, through the memory's own model",
+  line.AddExample("images, through the memory's own model",
                   "resmem predict my.resmem photo.png cat.jpg");
   line.AddExample("to a file", "resmem predict my.resmem --data new.npz -o predictions.csv");
   line.AddExample("the first ten", "resmem predict my.resmem --data new.npz | head -n 11");

@@ -53,7 +53,7 @@ void TuneCommand::Declare(CommandLine& line) {
   line.AddExample(
       "the paper's careful rule, with an honest estimate",
       "resmem tune my.resmem --data validation.npz --objective tpr-under-fpr --folds 5");
-  line.AddExample("on pictures that were kept back, with the memory's own model",
+  line.AddExample("on images that were kept back, with the memory's own model",
                   "resmem tune my.resmem --images cifar100 --part train \\\n"
                   "    --rows 45000:50000 --role validation");
   line.AddExample("without a validation set", "resmem tune my.resmem --leave-one-out");

@@ -19,7 +19,7 @@ Result<std::vector<std::string>> ReadClassNames(const std::string& path, int64_t
 // Superclass number of each class: an array of `classes` whole numbers.
 Result<std::vector<int32_t>> ReadCoarse(const std::string& source, int64_t classes);
 
-// The same from pictures that carry both labels (CIFAR-100); empty where they do not tell it of
+// The same from images that carry both labels (CIFAR-100); empty where they do not tell it of
 // every class.
 std::vector<int32_t> CoarseOfClasses(const ImageSet& images, int64_t classes);
 

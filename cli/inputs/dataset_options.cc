@@ -123,17 +123,17 @@ Result<DatasetSources> DatasetOptions::Sources() const {
   if (!given()) {
     return Usage("no input: give --data PATH, or --keys FILE, --logits FILE" +
                  std::string(use_ == DatasetUse::kPredict ? "" : ", --labels FILE") +
-                 ", or pictures: --images PATH");
+                 ", or images: --images PATH");
   }
   if (images_.given() && !from_pictures() && use_ != DatasetUse::kShow) {
-    return Usage("arrays (--data, --keys) and pictures exclude each other; give one of them");
+    return Usage("arrays (--data, --keys) and images exclude each other; give one of them");
   }
   DatasetSources sources;
   sources.all = data_;
   sources.role = role_;
   if (from_pictures()) {
     if (!logits_.empty()) {
-      return Usage("--logits belongs to --keys; from pictures the model makes both");
+      return Usage("--logits belongs to --keys; from images the model makes both");
     }
     if (split_.empty() && !role_.has_value()) sources.role = images_.role();
   }
@@ -142,7 +142,7 @@ Result<DatasetSources> DatasetOptions::Sources() const {
       {&targets_, &sources.targets}, {&ids_, &sources.ids},       {&sources_, &sources.sources},
       {&split_, &sources.split},     {&slices_, &sources.slices}};
   for (const auto& [text, source] : files) {
-    // The labels of pictures are checked with them.
+    // The labels of images are checked with them.
     if (text->empty() || (text == &labels_ && from_pictures())) continue;
     RESMEM_ASSIGN_OR_RETURN(*source, ParseArraySource(*text));
   }
@@ -159,8 +159,7 @@ Result<Input> DatasetOptions::Open(Task task, const std::string& model, int thre
   std::shared_ptr<const EmbeddedImages> pictures;
   if (from_pictures()) {
     if (model.empty()) {
-      return Usage(
-          "pictures need the base model that turns them into rows: give --model FILE.onnx");
+      return Usage("images need the base model that turns them into rows: give --model FILE.onnx");
     }
     RESMEM_ASSIGN_OR_RETURN(pictures, images_.Embed(model, labels_, threads, console));
     sources.made = pictures;
@@ -186,7 +185,7 @@ Result<Input> DatasetOptions::Open(Task task, const std::string& model, int thre
 Status DatasetOptions::ReplaceLogits(const std::string& out_of_fold) {
   if (out_of_fold.empty()) return {};
   if (from_pictures()) {
-    return Usage("--out-of-fold-logits belongs to --keys; from pictures the model makes both");
+    return Usage("--out-of-fold-logits belongs to --keys; from images the model makes both");
   }
   if (!logits_.empty()) {
     return Usage("--logits and --out-of-fold-logits exclude each other; give one of them");

@@ -1,5 +1,5 @@
 // The rows that a command reads, as options: arrays (--data, --keys, --logits and so on), or
-// pictures that a base model turns into rows.
+// images that a base model turns into rows.
 #ifndef RESMEM_CLI_INPUTS_DATASET_OPTIONS_H_
 #define RESMEM_CLI_INPUTS_DATASET_OPTIONS_H_
 
@@ -17,7 +17,7 @@
 namespace resmem::cli {
 
 // Rows to be stored, to be tuned or judged on, to be predicted, to be judged and shown (there
-// --images may also be the pictures of the arrays' rows), to be judged where they can be (logits
+// --images may also be the images of the arrays' rows), to be judged where they can be (logits
 // and labels may be missing), or whose keys ask and nothing else counts.
 enum class DatasetUse { kStore, kTune, kJudge, kPredict, kShow, kDiagnose, kAsk };
 
@@ -32,13 +32,13 @@ class DatasetOptions {
   void Declare(CommandLine& line, DatasetUse use);
 
   bool given() const { return !Paths().empty(); }
-  // The rows come from a base model over pictures.
+  // The rows come from a base model over images.
   bool from_pictures() const { return images_.given() && data_.empty() && keys_.empty(); }
   const std::string& images() const { return images_.path(); }
   // Files and folders, without members: for the run's manifest.
   std::vector<std::string> Paths() const;
 
-  // `model`: the file to run over pictures; arrays do not need it.
+  // `model`: the file to run over images; arrays do not need it.
   Result<Input> Open(Task task, const std::string& model, int threads, Console& console) const;
 
   // What --out-of-fold-logits gave, if anything, takes the place of --logits.

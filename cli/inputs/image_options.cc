@@ -11,9 +11,9 @@ namespace resmem::cli {
 
 void ImageOptions::Declare(CommandLine& line, bool as_arguments) {
   if (as_arguments) {
-    line.Arguments("PICTURE", &files_, "PNG and JPEG files in the place of arrays or --images");
+    line.Arguments("IMAGE", &files_, "PNG and JPEG files in the place of arrays or --images");
   }
-  line.Group("Pictures in the place of arrays (docs/images.md)");
+  line.Group("Images in the place of arrays (docs/images.md)");
   line.Value("--images", &path_, "PATH",
              "the base model --model is run over them: CIFAR or IDX files or the folder of them, "
              ".npy, .npz:member, PNG, JPEG, a folder of such, or one folder a class")
@@ -23,8 +23,8 @@ void ImageOptions::Declare(CommandLine& line, bool as_arguments) {
       .Needs(kPictureInputs);
   DeclareRowRange(line, &rows_).Needs(kPictureInputs);
   line.Value("--resize", &resize_, "N",
-             "the shorter side of each picture becomes this long, then the centre is cut out; 0: "
-             "every picture has the model's size")
+             "the shorter side of each image becomes this long, then the center is cut out; 0: "
+             "every image has the model's size")
       .Default("as the model's manifest says")
       .Needs(kPictureInputs);
   DeclareRuntime(line, &runtime_).Needs(kPictureInputs);
@@ -52,7 +52,7 @@ Result<std::shared_ptr<const EmbeddedImages>> ImageOptions::Embed(const std::str
   if (!manifest.takes_pictures()) {
     return Status(ErrorCode::kMismatch, model_path + ": reads rows of " +
                                             std::to_string(manifest.columns) +
-                                            " values, not pictures; give arrays");
+                                            " values, not images; give arrays");
   }
   ImageSetSource source;
   source.path = path_;
@@ -66,8 +66,8 @@ Result<std::shared_ptr<const EmbeddedImages>> ImageOptions::Embed(const std::str
   for (const std::string& note : images.notes()) console.Note(note);
   EmbedOptions options;
   options.threads = threads;
-  RESMEM_ASSIGN_OR_RETURN(const auto range, ParseRowRange(rows_, images.size(),
-                                                          path_.empty() ? "the pictures" : path_));
+  RESMEM_ASSIGN_OR_RETURN(
+      const auto range, ParseRowRange(rows_, images.size(), path_.empty() ? "the images" : path_));
   std::tie(options.begin, options.end) = range;
   return EmbeddedImages::Create(std::move(model), std::move(images), options);
 }

@@ -1,4 +1,4 @@
-// Pictures that a base model turns into rows: --images, --part, --rows, --resize, or PICTURE...
+// Images that a base model turns into rows: --images, --part, --rows, --resize, or IMAGE...
 #ifndef RESMEM_CLI_INPUTS_IMAGE_OPTIONS_H_
 #define RESMEM_CLI_INPUTS_IMAGE_OPTIONS_H_
 
@@ -13,13 +13,13 @@
 
 namespace resmem::cli {
 
-// For Option::Needs(): what rows can come from, and pictures among them.
-inline const std::vector<std::string> kRowInputs = {"--data", "--keys", "--images", "PICTURE"};
-inline const std::vector<std::string> kPictureInputs = {"--images", "PICTURE"};
+// For Option::Needs(): what rows can come from, and images among them.
+inline const std::vector<std::string> kRowInputs = {"--data", "--keys", "--images", "IMAGE"};
+inline const std::vector<std::string> kPictureInputs = {"--images", "IMAGE"};
 
 class ImageOptions {
  public:
-  // `as_arguments`: picture files may also stand after the memory.
+  // `as_arguments`: image files may also stand after the memory.
   void Declare(CommandLine& line, bool as_arguments);
 
   bool given() const { return !path_.empty() || !files_.empty(); }
@@ -28,7 +28,7 @@ class ImageOptions {
   // What --part says of every row.
   std::optional<Role> role() const;
 
-  // Opens the model and the pictures; `labels` names an array or is empty.
+  // Opens the model and the images; `labels` names an array or is empty.
   Result<std::shared_ptr<const EmbeddedImages>> Embed(const std::string& model,
                                                       const std::string& labels, int threads,
                                                       Console& console) const;

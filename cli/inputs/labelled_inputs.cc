@@ -34,7 +34,7 @@ void LabelledInputsOptions::Declare(CommandLine& line, bool labels_required) {
   line.Group("Input");
   line.Value("--inputs", &inputs_, "FILE",
              "what the model sees, rows x columns: .npy, .npz:member, .csv, IDX (.gz), ...; "
-             "pictures are flattened, every column is standardised inside the model")
+             "images are flattened, every column is standardized inside the model")
       .Required()
       .File();
   Option& labels = line.Value("--labels", &labels_, "FILE", "class number of each row, from 0");

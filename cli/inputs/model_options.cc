@@ -37,9 +37,9 @@ void ModelOptions::Declare(CommandLine& line, bool check) {
   line.Group("Model");
   line.Value("--model", &model_, "FILE|NAME",
              check ? "the model that made these arrays; another one than the memory's is refused. "
-                     "Of pictures: the base model to run"
+                     "Of images: the base model to run"
                    : "the model that made the arrays: its file, or your name for it; later "
-                     "arrays must come from the same. Of pictures: the base model to run")
+                     "arrays must come from the same. Of images: the base model to run")
       .File()
       .Needs(kRowInputs);
   line.Value("--layer", &layer_, "NAME", "the layer whose output the keys are").Needs(kRowInputs);
@@ -86,7 +86,7 @@ Result<std::string> ModelOptions::FileFor(const std::string& memory_path,
   if (note == notes.end()) {
     return Status(ErrorCode::kInvalidArgument,
                   memory_path +
-                      " does not remember a model that could be run over pictures; give "
+                      " does not remember a model that could be run over images; give "
                       "--model FILE.onnx");
   }
   if (IsFile(note->second)) return note->second;

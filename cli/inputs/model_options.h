@@ -22,7 +22,7 @@ class ModelOptions {
   // What a new memory remembers of --model: the path of a base model that can be run, or "".
   std::string Remembered() const;
 
-  // The input of `data` for a present memory.  Pictures are run through --model, or the model that
+  // The input of `data` for a present memory.  Images are run through --model, or the model that
   // the memory remembers.  kMismatch where the memory has a fingerprint and the options name
   // another or none, or where the rows themselves show that another model made them; kBadData where
   // their dim or outputs are not the memory's.

@@ -1,4 +1,4 @@
-// Pictures by the names that ImageSet gives them, which a memory keeps as sources.
+// Images by the names that ImageSet gives them, which a memory keeps as sources.
 #ifndef RESMEM_CLI_INPUTS_SOURCE_PICTURES_H_
 #define RESMEM_CLI_INPUTS_SOURCE_PICTURES_H_
 

@@ -16,10 +16,10 @@ std::string InputText(const ModelManifest& manifest) {
   if (manifest.takes_tokens()) return "windows of up to " + Counted(manifest.context, "token");
   if (!manifest.takes_pictures()) return "rows of " + Counted(manifest.columns, "number");
   const std::string size = Count(manifest.height) + " x " + Count(manifest.width);
-  return size + " pictures of " + Counted(manifest.channels, "channel") +
+  return size + " images of " + Counted(manifest.channels, "channel") +
          (manifest.resize == 0 ? ""
                                : ", the shorter side brought to " + Count(manifest.resize) +
-                                     " and the centre cut out");
+                                     " and the center cut out");
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ void AddManifest(const ModelManifest& manifest, const Fingerprint& fingerprint, 
   if (!manifest.network.empty()) table->AddRow({"network", Printable(manifest.network)});
   table->AddRow({"takes", InputText(manifest)});
   if (manifest.takes_pictures()) {
-    table->AddRow({"normalised", "(pixel / 255 - mean) / std, mean " + ListText(manifest.mean) +
+    table->AddRow({"normalized", "(pixel / 255 - mean) / std, mean " + ListText(manifest.mean) +
                                      ", std " + ListText(manifest.deviation)});
   }
   table->AddRow({"embedding",

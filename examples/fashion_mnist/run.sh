@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From pictures to a tuned, judged and explained residual memory, with the commands that a user
+# From images to a tuned, judged and explained residual memory, with the commands that a user
 # would type.  They run inside one folder, where everything is written.
 #
 #   examples/fashion_mnist/run.sh [FOLDER]      default: demo-output
@@ -49,36 +49,36 @@ resmem() {
 
 printf 'report, when all is done: %s/report.html\n' "$out"
 
-step "A small base network: ResNet-8, $epochs epochs on 50,000 pictures, the other 10,000 held out"
+step "A small base network: ResNet-8, $epochs epochs on 50,000 images, the other 10,000 held out"
 resmem train resnet8 --images data --epochs "$epochs" --crop-padding 2 --validation-rows 10000 -o base
 done_step "train the base"
 
 learned=(--images data --part train --split base/split.npy)
-step "A memory of where the base was wrong on the pictures that it learned from"
+step "A memory of where the base was wrong on the images that it learned from"
 resmem memorize --model base/last.onnx "${learned[@]}" --only train --classes classes.txt \
   --overwrite -o fashion.resmem
 done_step "memorize"
 
-step "k, sigma and T, chosen on the held-out pictures"
+step "k, sigma and T, chosen on the held-out images"
 resmem tune fashion.resmem "${learned[@]}" --save tuning.json
 done_step "tune"
 
-step "kNN-LM mixing, the rival, gets its lambda from the same pictures"
+step "kNN-LM mixing, the rival, gets its lambda from the same images"
 rival=(compare fashion.resmem "${learned[@]}" --only validation)
 show "${rival[@]}" ">" rival.txt
 # Its warning, that the memory is tuned on these rows, is what we want here: the rival too.
 "$program" "${rival[@]}" >rival.txt 2>rival.log || { cat rival.log >&2; exit 1; }
 lambda=$(awk '/^kNN-LM, lambda/ && $4 > best { best = $4; lambda = $3 } END { print lambda }' rival.txt)
 [ -n "$lambda" ] || { echo "run.sh: rival.txt holds no kNN-LM line" >&2; exit 1; }
-echo "best lambda on the held-out pictures: $lambda (all of them: rival.txt)"
+echo "best lambda on the held-out images: $lambda (all of them: rival.txt)"
 done_step "tune the rival"
 
-step "Does it help?  10,000 test pictures that nothing above has seen"
+step "Does it help?  10,000 test images that nothing above has seen"
 resmem eval fashion.resmem --images data --part test --lambdas "$lambda" --per-class \
   --save evaluation.json
 done_step "evaluate"
 
-step "The test pictures whose answer changed most, for better and for worse, beside their neighbors"
+step "The test images whose answer changed most, for better and for worse, beside their neighbors"
 resmem examples fashion.resmem --images data --part test --count 4 --save examples.json | tee examples.txt
 done_step "examples"
 

@@ -129,7 +129,7 @@ class ResidualMemory {
 
   // Share of all residual mass, sum |r|, that the sparse form dropped; 0 for others.
   double dropped_mass() const;
-  // Mean of |r|_1 / 2 over living rows at `temperature`: 0 where the base has memorised
+  // Mean of |r|_1 / 2 over living rows at `temperature`: 0 where the base has memorized
   // its training set, and the memory then has nothing to add; 1 where it is always wrong.
   // Regression: in the unit of the targets, and without an upper end.
   double MeanResidualMass(float temperature) const;

@@ -17,7 +17,7 @@ namespace resmem {
 
 struct BaseModelOptions {
   // Units of the hidden layer, whose values before ReLU are the key.  0: a linear model, whose
-  // key is the standardised input.
+  // key is the standardized input.
   int64_t hidden = 64;
   int64_t epochs = 15;
   int64_t batch = 128;  // rows a step

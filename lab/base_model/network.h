@@ -1,6 +1,6 @@
 // Fully connected layers with ReLU between them.
 //
-//   values[0]      rows x inputs                  the standardised input
+//   values[0]      rows x inputs                  the standardized input
 //   values[l]      rows x outputs of layer l - 1  after ReLU: what layer l sees
 //   values.back()  rows x classes                 the logits
 //

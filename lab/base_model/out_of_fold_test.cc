@@ -41,7 +41,7 @@ TEST(OutOfFoldLogits, NeverComeFromAModelThatSawTheRow) {
   const auto model = BaseModel::Train(data.view(), data.labels, 2, data.options);
   ASSERT_TRUE(model.ok());
   ASSERT_TRUE(model->Run(data.view(), 2, {}, logits).ok());
-  ASSERT_EQ(data.Accuracy(logits), 1.0) << "the construction does not memorise";
+  ASSERT_EQ(data.Accuracy(logits), 1.0) << "the construction does not memorize";
   for (const int64_t folds : {2, 7}) {
     ASSERT_TRUE(OutOfFoldLogits(data.view(), data.labels, 2, data.options, folds, logits).ok());
     EXPECT_NEAR(data.Accuracy(logits), 0.5, 0.2) << folds;

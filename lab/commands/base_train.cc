@@ -45,7 +45,7 @@ void BaseTrain::Declare(CommandLine& line) {
   line.Value("--output", &output_, "FILE.base", "the new model").Short("-o").Required().File();
   line.Value("--hidden", &options_.hidden, "N",
              "units of the hidden layer, whose values are the keys; 0: a linear model, whose keys "
-             "are the standardised inputs");
+             "are the standardized inputs");
   line.Group("Training");
   line.Value("--epochs", &options_.epochs, "N", "passes over the rows");
   line.Value("--batch", &options_.batch, "N", "rows a step");
@@ -65,9 +65,9 @@ void BaseTrain::Declare(CommandLine& line) {
              "where each row's logits from the model that has not seen it are written; for "
              "resmem memorize")
       .File();
-  line.AddExample("a picture classifier with 32 hidden units",
+  line.AddExample("an image classifier with 32 hidden units",
                   "resmem base train --inputs images.gz --labels labels.gz --hidden 32 -o my.base");
-  line.AddExample("with residuals that do not shrink by memorising",
+  line.AddExample("with residuals that do not shrink by memorizing",
                   "resmem base train --inputs x.npy --labels y.npy -o my.base --folds 5 \\\n"
                   "    --out-of-fold-logits out_of_fold.npy");
 }

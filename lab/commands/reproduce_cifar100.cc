@@ -43,7 +43,7 @@ void ReproduceCifar100::Declare(CommandLine& line) {
       .File();
   steps_.Declare(line);
   line.Flag("--quick", &options_.quick,
-            "a rehearsal: the first 400 pictures, two epochs; its numbers mean nothing");
+            "a rehearsal: the first 400 images, two epochs; its numbers mean nothing");
   line.Group("Output");
   line.Value("--work", &options_.folder, "FOLDER", "runs, arrays, memories and results of steps")
       .Folder()

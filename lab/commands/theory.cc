@@ -62,7 +62,7 @@ void TheoryCommand::Declare(CommandLine& line) {
   line.Value("--plot", &plot_, "FILE", "the first setting's curves as SVG").File();
   line.Value("--markdown", &markdown_, "FILE", "the tables with command, machine and date").File();
   line.Value("--report", &report_, "FILE", "write one HTML page").File();
-  line.AddExample("the default run, with its picture", "resmem theory --plot risk.svg");
+  line.AddExample("the default run, with its plot", "resmem theory --plot risk.svg");
   line.AddExample(
       "one dimension closely",
       "resmem theory --dimensions 3 --bounds 0,0.5,0.99 --samples 10..1000000 --steps 4");

@@ -1,4 +1,4 @@
-// resmem train: a base network from pictures or a table, by the training program.
+// resmem train: a base network from images or a table, by the training program.
 #include <filesystem>
 #include <optional>
 
@@ -33,7 +33,7 @@ class TrainCommand : public Command {
 };
 
 void TrainCommand::Declare(CommandLine& line) {
-  line.About("train a base network on pictures or a table",
+  line.About("train a base network on images or a table",
              "Writes last.onnx (and best.onnx, where rows are held out) with the outputs "
              "embedding and logits into the run's folder, for resmem memorize. The same command "
              "again goes on where it was stopped, with the same numbers as an unbroken run. "
@@ -47,15 +47,15 @@ void TrainCommand::Declare(CommandLine& line) {
       .File();
   line.Value("--part", &recipe_.part, "WORD", "of a folder that holds train and test");
   line.Value("--inputs", &recipe_.inputs, "ARRAY", "rows of a table, for linear and mlp").File();
-  line.Value("--labels", &recipe_.labels, "ARRAY", "their classes, or the pictures'").File();
+  line.Value("--labels", &recipe_.labels, "ARRAY", "their classes, or the images'").File();
   line.Value("--height", &recipe_.height, "PIXELS",
-             "pictures are resized to this; with --width; 0: as they are");
+             "images are resized to this; with --width; 0: as they are");
   line.Value("--width", &recipe_.width, "PIXELS", "likewise");
   line.Value("--rows", &recipe_.rows, "N", "learn from N rows, drawn by the seed; 0: all");
   line.Value("--validation-rows", &recipe_.validation_rows, "N",
              "hold N rows out, drawn by the seed; the best model is chosen by them");
   line.Value("--test-part", &recipe_.test_part, "WORD",
-             "pictures whose accuracy is shown and logged, but never used to choose")
+             "images whose accuracy is shown and logged, but never used to choose")
       .Default("none");
   line.Group("Run");
   line.Value("--output", &folder_, "FOLDER", "the run's folder").Short("-o").Required().Folder();
@@ -92,13 +92,13 @@ void TrainCommand::Declare(CommandLine& line) {
   line.Value("--label-smoothing", &label_smoothing_, "X", "share spread over all classes")
       .Default("0");
   line.Value("--crop-padding", &crop_padding_, "PIXELS",
-             "pictures are padded by this and cropped at random; 0: not")
+             "images are padded by this and cropped at random; 0: not")
       .Default("4");
-  line.Flag("--no-flip", &no_flip_, "do not mirror pictures at random");
+  line.Flag("--no-flip", &no_flip_, "do not mirror images at random");
   line.Value("--evaluate-every", &evaluate_every_, "N",
              "epochs between looks at held-out and test rows")
       .Default("the preset's");
-  line.AddExample("a small network on CIFAR-100, 5,000 pictures held out",
+  line.AddExample("a small network on CIFAR-100, 5,000 images held out",
                   "resmem train resnet8 --images cifar100 --validation-rows 5000 -o run");
   line.AddExample("the paper's recipe",
                   "resmem train resnet8 --images cifar100 --preset paper -o paper-run");

@@ -1,5 +1,5 @@
 // What a residual memory adds to base models of several sizes on Fashion-MNIST, and to one that has
-// memorised its training set.  Prints a page of Markdown; about 5 minutes on 2 cores.
+// memorized its training set.  Prints a page of Markdown; about 5 minutes on 2 cores.
 //
 //   fashion_study [folder of the data] > docs/results/fashion_mnist.md
 #include <cstdio>
@@ -216,7 +216,7 @@ constexpr char kIntroduction[] = R"(# Fashion-MNIST: what a residual memory adds
 Made by `fashion_study` (lab/fashion_mnist/study.cc), resmem %s, one seed. Neither the number
 of threads nor RESMEM_SIMD changes a number.
 
-50,000 training rows are learned and memorised, 10,000 others (the end of the training file) choose
+50,000 training rows are learned and memorized, 10,000 others (the end of the training file) choose
 all parameters. The 10,000 test rows choose nothing here, but development looked at them more than
 once. Keys: of a linear model the standardised
 pixels, else the hidden values before ReLU. Training: 15 epochs, peak rate 4, weight decay 1e-4; the
@@ -235,7 +235,7 @@ k and sigma as ResMem's.
 )";
 
 constexpr char kCrossFitting[] = R"(
-## Residuals that the base cannot have memorised
+## Residuals that the base cannot have memorized
 
 The paper's recipe takes residuals from the base's own logits on its training rows; cross-fitting
 takes them from %d models, each trained without the rows it judges. Residual mass: mean of |r| / 2

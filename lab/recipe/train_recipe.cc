@@ -199,7 +199,7 @@ Status CheckTrainRecipe(const TrainRecipe& r) {
     return Invalid(Text(r.network, " learns from table rows: give inputs and labels"));
   }
   if (!table && r.images.empty()) {
-    return Invalid(Text(r.network, " learns from pictures: give images"));
+    return Invalid(Text(r.network, " learns from images: give images"));
   }
   if (!r.test_part.empty() && !r.labels.empty()) {
     return Invalid("a test part cannot be watched where labels come from a file of their own");

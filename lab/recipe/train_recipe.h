@@ -27,15 +27,15 @@ struct TrainRecipe {
   // resnet8, 14, 20, 32, 44 or 56; mobilenetv2-WIDTH (0.35 .. 1.4); linear; mlp-HIDDEN[-HIDDEN..].
   std::string network = "resnet8";
 
-  // Pictures as ImageSet takes them, or, for linear and mlp, `inputs` and `labels` as arrays.
+  // Images as ImageSet takes them, or, for linear and mlp, `inputs` and `labels` as arrays.
   std::string images;
   std::string part = "train";  // of a folder that holds both
   std::string inputs, labels;
-  int64_t height = 0, width = 0;  // of a picture, where files are resized; 0: as they are
+  int64_t height = 0, width = 0;  // of an image, where files are resized; 0: as they are
   int64_t rows = 0;               // learn from this many, drawn by the seed; 0: all
   int64_t validation_rows = 0;    // held out, drawn by the seed before `rows`; best model by them
   std::string test_part;          // watched in the log, never used to choose; empty: none
-  int64_t crop_padding = 4;       // random crops of the picture padded by this; 0: none
+  int64_t crop_padding = 4;       // random crops of the image padded by this; 0: none
   bool flip = true;               // left and right, at random
 
   std::string preset = "short";  // where the values below came from

@@ -146,7 +146,7 @@ Status WriteJson(const std::string& path, const Json& json) {
 
 void Digest::Add(std::string_view bytes) {
   constexpr uint64_t kPrime = 0x100000001b3u;
-  while (bytes.size() >= sizeof(uint64_t)) {  // FNV-1a by words: pictures come in 180 MB
+  while (bytes.size() >= sizeof(uint64_t)) {  // FNV-1a by words: images come in 180 MB
     uint64_t word = 0;
     std::memcpy(&word, bytes.data(), sizeof word);
     state_ = (state_ ^ word) * kPrime;

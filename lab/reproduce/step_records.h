@@ -23,7 +23,7 @@ const char* StepStateName(StepState state);  // "not run", "out of date", "finis
 class StepRecords {
  public:
   // `steps` in an order in which each comes after those that it needs.  `data`: digest of the
-  // pictures.  Errors: kCorrupt with the file.
+  // images.  Errors: kCorrupt with the file.
   static Result<StepRecords> Open(std::string folder, std::span<const Step> steps,
                                   std::string data);
 

@@ -65,7 +65,7 @@ TEST_F(StepRecordsTest, AnotherSettingOrOtherDataMakeItOutOfDate) {
   std::vector<Step> steps = Steps();
   StepRecords records = Open(steps);
   Finish(steps[0], 0.1, &records);
-  EXPECT_EQ(Open(steps, "other pictures").state("short"), StepState::kOutOfDate);
+  EXPECT_EQ(Open(steps, "other images").state("short"), StepState::kOutOfDate);
   steps[0].settings["epochs"] = 24;
   const StepRecords changed = Open(steps);
   EXPECT_EQ(changed.state("short"), StepState::kOutOfDate);

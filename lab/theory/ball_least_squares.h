@@ -1,6 +1,6 @@
 // Least squares over the ball |theta| <= bound, to machine precision.
 //
-// minimise theta^T S theta - 2 b^T theta, S = X^T X / n, b = X^T y / n.  Either the optimum of
+// minimize theta^T S theta - 2 b^T theta, S = X^T X / n, b = X^T y / n.  Either the optimum of
 // least norm lies in the ball, or theta = (S + lambda I)^-1 b with the one lambda > 0 for which
 // |theta| = bound.
 #ifndef RESMEM_LAB_THEORY_BALL_LEAST_SQUARES_H_

@@ -1,4 +1,4 @@
-// A small plot with two logarithmic axes, as SVG elements in the coordinates of the whole picture.
+// A small plot with two logarithmic axes, as SVG elements in the coordinates of the whole image.
 #ifndef RESMEM_LAB_THEORY_LOG_AXES_H_
 #define RESMEM_LAB_THEORY_LOG_AXES_H_
 

@@ -1,4 +1,4 @@
-// The paper's stylised linear regression as a simulation (docs/theory.md).
+// The paper's stylized linear regression as a simulation (docs/theory.md).
 //
 //   x uniform in the ball of radius sqrt(d + 2) in R^d, so that E xx^T = I
 //   y = f(x) + noise,  f(x) = <x, theta*> with |theta*| = 1 in the paper
@@ -136,7 +136,7 @@ Result<SimulationResult> RunSimulation(const SimulationOptions& options);
 std::string SimulationText(const SimulationResult& result, bool all = false);
 // One line a point, every column, full precision.
 std::string SimulationCsv(const SimulationResult& result);
-// A picture: risks against n on logarithmic axes, a column for each dimension and a row for each
+// An image: risks against n on logarithmic axes, a column for each dimension and a row for each
 // bound.  `setting`: its place in the options, < options.settings.size().
 std::string SimulationSvg(const SimulationResult& result, size_t setting = 0);
 

@@ -25,7 +25,7 @@ class BatchMaker {
     uint64_t seed = 0;
     int64_t epoch = 0;
   };
-  // Pictures in channels-last order.
+  // Images in channels-last order.
   Result<torch::Tensor> Inputs(std::span<const int64_t> rows,
                                const Augmentation& augmentation) const;
   torch::Tensor Labels(std::span<const int64_t> rows) const;
@@ -38,7 +38,7 @@ class BatchMaker {
   const TrainingData& data_;
   Normalization normalization_;
   int threads_;
-  std::vector<float> table_;  // channels x 256: each byte's normalised value
+  std::vector<float> table_;  // channels x 256: each byte's normalized value
 };
 
 }  // namespace resmem::train

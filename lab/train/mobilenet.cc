@@ -1,4 +1,4 @@
-// MobileNet-V2 (Sandler et al. 2018, table 2).  Pictures of fewer than 64 pixels keep their size
+// MobileNet-V2 (Sandler et al. 2018, table 2).  Images of fewer than 64 pixels keep their size
 // through the stem and the second stage, as CIFAR versions of it do.
 #include <algorithm>
 

@@ -20,7 +20,7 @@ Result<std::shared_ptr<Network>> MakeNetwork(const std::string& name, const Inpu
     case NetworkFamily::kMobileNet:
       if (table) {
         return Status(ErrorCode::kInvalidArgument,
-                      Text(name, " takes pictures, but the data are table rows of ", input.channels,
+                      Text(name, " takes images, but the data are table rows of ", input.channels,
                            " columns; use linear or mlp-HIDDEN"));
       }
       return parsed.family == NetworkFamily::kResNet ? MakeResNet(parsed.depth, input, classes)
@@ -30,7 +30,7 @@ Result<std::shared_ptr<Network>> MakeNetwork(const std::string& name, const Inpu
         return Status(ErrorCode::kInvalidArgument,
                       Text(name,
                            " takes table rows (--inputs, --labels), but the data are "
-                           "pictures; use a resnet or mobilenetv2"));
+                           "images; use a resnet or mobilenetv2"));
       }
       return MakePerceptron(parsed.hidden, input, classes);
   }

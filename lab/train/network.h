@@ -1,4 +1,4 @@
-// A base network: pictures or table rows in, embedding and logits out, and the same as ONNX.
+// A base network: images or table rows in, embedding and logits out, and the same as ONNX.
 #ifndef RESMEM_LAB_TRAIN_NETWORK_H_
 #define RESMEM_LAB_TRAIN_NETWORK_H_
 
@@ -14,7 +14,7 @@
 namespace resmem::train {
 
 struct InputShape {
-  int64_t channels = 0, height = 0, width = 0;  // a picture; height 0: a row of `channels` columns
+  int64_t channels = 0, height = 0, width = 0;  // an image; height 0: a row of `channels` columns
 };
 
 class Network : public torch::nn::Module {

@@ -19,7 +19,7 @@ class RunFolder {
   // "epoch-0128"
   static std::string EpochName(const char* kind, int64_t epoch);
 
-  // split.npy, for `--split` of the commands that read the same pictures.
+  // split.npy, for `--split` of the commands that read the same images.
   Status WriteSplit(const TrainSplit& split, int64_t rows) const;
 
   // Writes the state and removes all but the newest two checkpoints.

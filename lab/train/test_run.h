@@ -1,4 +1,4 @@
-// A run on a few pictures whose colour tells the class, in a folder of the test's own.
+// A run on a few images whose color tells the class, in a folder of the test's own.
 #ifndef RESMEM_LAB_TRAIN_TEST_RUN_H_
 #define RESMEM_LAB_TRAIN_TEST_RUN_H_
 
@@ -36,7 +36,7 @@ class TrainerTest : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(root_); }
 
-  // CIFAR-10 records whose colour tells the class.
+  // CIFAR-10 records whose color tells the class.
   void WritePictures(const char* name, uint64_t seed) const {
     std::ofstream file(root_ / "pictures" / name, std::ios::binary);
     Random random(seed);

@@ -22,7 +22,7 @@ struct Settings {
   Tensor running_mean, running_variance;
 };
 
-// Pictures x height x width x channels, dense.
+// Images x height x width x channels, dense.
 Tensor ChannelsLast(const Tensor& t) {
   return t.permute({0, 2, 3, 1}).contiguous();
 }

@@ -73,7 +73,7 @@ Status Trainer::Prepare() {
     const int64_t largest = *std::max_element(test_.labels.begin(), test_.labels.end());
     if (largest >= classes_) {
       return Status(ErrorCode::kBadData,
-                    Text("the test pictures have label ", largest, ", but the training pictures ",
+                    Text("the test images have label ", largest, ", but the training images ",
                          "have the classes 0 to ", classes_ - 1));
     }
     test_rows_.resize(static_cast<size_t>(test_.rows()));

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kSmallestDeviation = 1e-6;
 constexpr int64_t kColours = 3;
-constexpr int64_t kReadTogether = 256;  // pictures
+constexpr int64_t kReadTogether = 256;  // images
 
 Result<TrainingData> LoadPictures(const TrainRecipe& recipe, const std::string& part,
                                   const TrainingData* like) {
@@ -31,10 +31,9 @@ Result<TrainingData> LoadPictures(const TrainRecipe& recipe, const std::string& 
   RESMEM_ASSIGN_OR_RETURN(data.pictures, ImageSet::Open(source));
   data.labels = data.pictures->labels();
   if (std::ssize(data.labels) != data.pictures->size() || data.labels.empty()) {
-    return Status(ErrorCode::kBadData,
-                  Text(recipe.images,
-                       ": pictures without labels; give a folder of classes, a "
-                       "data set with labels, or --labels"));
+    return Status(ErrorCode::kBadData, Text(recipe.images,
+                                            ": images without labels; give a folder of classes, a "
+                                            "data set with labels, or --labels"));
   }
   data.class_names = data.pictures->class_names();
   const ImageShape& shape = data.pictures->shape();

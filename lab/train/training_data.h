@@ -1,4 +1,4 @@
-// What a run learns from: pictures, read batch by batch, or table rows in memory.
+// What a run learns from: images, read batch by batch, or table rows in memory.
 #ifndef RESMEM_LAB_TRAIN_TRAINING_DATA_H_
 #define RESMEM_LAB_TRAIN_TRAINING_DATA_H_
 
@@ -30,7 +30,7 @@ struct TrainingData {
 Result<TrainingData> LoadTrainingData(const TrainRecipe& recipe, const std::string& part,
                                       const TrainingData* like = nullptr);
 
-// Per channel (column), over the given rows, of pictures at most kMeasuredPictures of them; pixels
+// Per channel (column), over the given rows, of images at most kMeasuredPictures of them; pixels
 // as value / 255.
 inline constexpr int64_t kMeasuredPictures = 50000;
 struct Normalization {

@@ -21,7 +21,7 @@ bool IsShare(int64_t part, double share, int64_t total) {
   return static_cast<double>(part) > share * static_cast<double>(total);
 }
 
-// Why there is no judgement; empty: there is one.
+// Why there is no judgment; empty: there is one.
 std::string WhyNone(const ResidualMemory& memory, bool given, const Diagnosis& diagnosis) {
   const MemoryDescription& description = memory.description();
   const bool regression = description.task == Task::kRegression;
@@ -34,7 +34,7 @@ std::string WhyNone(const ResidualMemory& memory, bool given, const Diagnosis& d
     const char* why = memory.rows() == 0   ? "the memory is empty"
                       : memory.rows() == 1 ? "the memory has one row, which finds none but itself"
                                            : "the memory keeps no logits to judge its own rows by";
-    return Text(why, "; give labelled rows (--data)");
+    return Text(why, "; give labeled rows (--data)");
   }
   const Evaluation& evaluation = *diagnosis.evaluation;
   const std::string of_rows = Text(" of ", CountText(evaluation.rows), " rows ");

@@ -299,10 +299,10 @@ TEST(Diagnose, SaysWhyThereIsNoVerdictOnSmallMemories) {
   ASSERT_TRUE(DeleteRows(path, std::span(data.ids).first(1)).ok());
   EXPECT_EQ(
       DiagnoseRows(path, nullptr).verdict,
-      "none: the memory has one row, which finds none but itself; give labelled rows (--data)");
+      "none: the memory has one row, which finds none but itself; give labeled rows (--data)");
   ASSERT_TRUE(DeleteRows(path, std::span(data.ids).last(1)).ok());
   EXPECT_EQ(DiagnoseRows(path, nullptr).verdict,
-            "none: the memory is empty; give labelled rows (--data)");
+            "none: the memory is empty; give labeled rows (--data)");
 }
 
 TEST(NumberText, HasOneFormForEachKind) {

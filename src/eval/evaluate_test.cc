@@ -347,7 +347,7 @@ TEST_F(EvaluateTest, SaysThatTheBaseHasMemorisedItsTrainingSet) {
 }
 
 TEST_F(EvaluateTest, SaysThatTheMemoryHarms) {
-  Problem wrong = train_;  // residuals that push towards the next class
+  Problem wrong = train_;  // residuals that push toward the next class
   for (int32_t& label : wrong.labels) label = (label + 1) % 6;
   Build(Describe(wrong, kParameters), wrong.view());
   const Evaluation result = Run(queries_.view());

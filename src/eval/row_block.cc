@@ -165,7 +165,7 @@ Status RowBlock::FindSelf(const ResidualMemory& memory) {
       return {ErrorCode::kNotFound,
               Text("row ", number(i), " has id ", id,
                    ", which is not in the memory; leave-one-out "
-                   "is for the rows that were memorised, known by their ids")};
+                   "is for the rows that were memorized, known by their ids")};
     }
     if (rows_.ids.empty()) RESMEM_RETURN_IF_ERROR(CheckSelf(memory, i, *row));
     exclude_.push_back(*row);

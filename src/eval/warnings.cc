@@ -56,7 +56,7 @@ std::string MemorisedWarning(const ResidualMemory& memory, double mean_residual_
                 ShareText(mean_residual_mass), " of 1), so the memory has little to add.");
   }
   return Text(
-      "The base has memorised its training rows: the memory's mean residual mass is ",
+      "The base has memorized its training rows: the memory's mean residual mass is ",
       ShareText(mean_residual_mass),
       " of 1, so it has almost nothing to add; try larger T (resmem tune) first, then logits "
       "from models that had not seen the row (--out-of-fold-logits).");
@@ -83,7 +83,7 @@ std::vector<std::string> EvaluationWarnings(const ResidualMemory& memory,
   }
   if (evaluation.rows_at_distance_zero > 0 && !evaluation.leave_one_out) {
     warnings.push_back(Text(CountText(evaluation.rows_at_distance_zero), of_rows,
-                            "have their own key in the memory: they were memorised or are copies, "
+                            "have their own key in the memory: they were memorized or are copies, "
                             "and the result is too good; give other rows, or ask for the memory's "
                             "own, each without itself (resmem eval --leave-one-out, resmem doctor "
                             "without --data)."));

@@ -9,7 +9,7 @@
 
 namespace resmem {
 
-// Below this mean residual mass the base has memorised its training rows.
+// Below this mean residual mass the base has memorized its training rows.
 inline constexpr double kMemorisedMass = 0.05;
 
 std::vector<std::string> EvaluationWarnings(const ResidualMemory& memory,

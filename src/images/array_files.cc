@@ -1,4 +1,4 @@
-// Pictures and labels in files of arrays, and those files in a folder.
+// Images and labels in files of arrays, and those files in a folder.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -41,7 +41,7 @@ Result<const Member*> ImageMember(const ArrayPlace& place, const FileContent& co
                 place.member ? Text(place.path, ": has no member \"", *place.member, "\"")
                              : Text(place.path,
                                     ": has no member named images; name the one with "
-                                    "the pictures after a colon: ",
+                                    "the images after a colon: ",
                                     place.path, ":NAME"));
 }
 

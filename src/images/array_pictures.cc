@@ -14,7 +14,7 @@ bool IsChannelCount(int64_t extent) {
   return extent == 1 || extent == 3;
 }
 
-// Where the value of (y, x, channel) lies, in bytes from the first of its picture.
+// Where the value of (y, x, channel) lies, in bytes from the first of its image.
 struct PixelLayout {
   ImageShape shape;
   int64_t y_stride = 0, x_stride = 0, channel_stride = 0;
@@ -38,7 +38,7 @@ Result<PixelLayout> FindPixels(const std::string& name, const Layout& layout) {
   } else {
     return Status(ErrorCode::kBadData,
                   Text(name, ": holds ", ShapeText(shape), " ", ElementTypeName(layout.type),
-                       ", but pictures are N x height x width uint8, with 1 or 3 channels after "
+                       ", but images are N x height x width uint8, with 1 or 3 channels after "
                        "or before height and width; export them so"));
   }
   RESMEM_RETURN_IF_ERROR(CheckPictureShape(name, pixels.shape));
@@ -111,12 +111,12 @@ Result<std::unique_ptr<PictureStore>> MakeArrayPictures(std::vector<StoragePoint
     const std::string& name = array->name;
     RESMEM_ASSIGN_OR_RETURN(const PixelLayout pixels, FindPixels(name, array->layout));
     if (array->layout.rows() == 0) {
-      return Status(ErrorCode::kBadData, Text(name, ": holds no picture"));
+      return Status(ErrorCode::kBadData, Text(name, ": holds no image"));
     }
     if (!parts.empty() && pixels.shape != parts.front().pixels.shape) {
       return Status(
           ErrorCode::kBadData,
-          Text(name, ": its pictures are ", ImageShapeText(pixels.shape), ", but those of ",
+          Text(name, ": its images are ", ImageShapeText(pixels.shape), ", but those of ",
                parts.front().array->name, " are ", ImageShapeText(parts.front().pixels.shape)));
     }
     end += array->layout.rows();

@@ -1,4 +1,4 @@
-// Pictures in uint8 arrays: CIFAR, IDX, NumPy.
+// Images in uint8 arrays: CIFAR, IDX, NumPy.
 #ifndef RESMEM_IMAGES_ARRAY_PICTURES_H_
 #define RESMEM_IMAGES_ARRAY_PICTURES_H_
 
@@ -11,7 +11,7 @@
 
 namespace resmem {
 
-// The arrays one after the other; each has its name set.  All pictures have one shape.
+// The arrays one after the other; each has its name set.  All images have one shape.
 Result<std::unique_ptr<PictureStore>> MakeArrayPictures(std::vector<StoragePointer> arrays);
 
 }  // namespace resmem

@@ -1,4 +1,4 @@
-// CIFAR, IDX and NumPy as pictures.
+// CIFAR, IDX and NumPy as images.
 #include <gtest/gtest.h>
 
 #include "images/test_pictures.h"
@@ -118,7 +118,7 @@ TEST_F(ArrayPictures, IdxTakesTheLabelsBesideIt) {
   EXPECT_EQ(set.shape(), (ImageShape{2, 2, 1}));
   EXPECT_EQ(set.labels(), (std::vector<int32_t>{5, 0, 7}));
   EXPECT_EQ(Pixels(set, 1, 1), (std::vector<uint8_t>{'e', 'f', 'g', 'h'}));
-  ExpectRefused(At(folder_, "test"), ErrorCode::kBadData, "2 x 1 labels, but there are 3 pictures");
+  ExpectRefused(At(folder_, "test"), ErrorCode::kBadData, "2 x 1 labels, but there are 3 images");
   ImageSetSource other = At(folder_, "train");
   other.labels = Write("other.npy", NpyText("<i8", {3}, BytesOf<int64_t>({1, 2, 3})));
   EXPECT_EQ(MustOpen(other).labels(), (std::vector<int32_t>{1, 2, 3}));
@@ -143,9 +143,9 @@ TEST_F(ArrayPictures, NumpyArraysMayHaveChannelsFirstOrLastOrNone) {
   ExpectRefused(At(Write("float.npy", NpyText("<f4", {1, 1, 3}, values))), ErrorCode::kBadData,
                 "float32");
   ExpectRefused(At(Write("none.npy", NpyText("|u1", {0, 2, 2}, ""))), ErrorCode::kBadData,
-                "holds no picture");
+                "holds no image");
   ExpectRefused(At(Write("huge.npy", NpyText("|u1", {0, 1 << 20, 1 << 20}, ""))),
-                ErrorCode::kBadData, "a picture of 1048576 x 1048576 x 1");
+                ErrorCode::kBadData, "an image of 1048576 x 1048576 x 1");
 }
 
 TEST_F(ArrayPictures, NpzHoldsPicturesAndLabels) {
@@ -160,7 +160,7 @@ TEST_F(ArrayPictures, NpzHoldsPicturesAndLabels) {
                                   {"y_test.npy", NpyText("|u1", {1}, "\5")}}));
   EXPECT_EQ(MustOpen(At(keras, "train")).labels(), (std::vector<int32_t>{3, 4}));
   EXPECT_EQ(Pixels(MustOpen(At(keras, "test")), 0, 1), (std::vector<uint8_t>{'e', 'f'}));
-  ExpectRefused(At(keras), ErrorCode::kNotFound, "name the one with the pictures");
+  ExpectRefused(At(keras), ErrorCode::kNotFound, "name the one with the images");
   EXPECT_EQ(MustOpen(At(keras + ":x_test")).size(), 1);
 }
 

@@ -90,7 +90,7 @@ Status Corrupt(Corruption corruption, int strength, uint64_t seed, int64_t first
   if (shape.height < 1 || shape.width < 1 || shape.channels < 1 ||
       std::ssize(pixels) % shape.bytes() != 0) {
     return Status(ErrorCode::kInvalidArgument,
-                  Text(pixels.size(), " bytes are not whole pictures of ", ImageShapeText(shape)));
+                  Text(pixels.size(), " bytes are not whole images of ", ImageShapeText(shape)));
   }
   const auto bytes = static_cast<size_t>(shape.bytes());
   std::vector<uint8_t> before(corruption == Corruption::kBlur ? bytes : 0);
@@ -114,7 +114,7 @@ Status Corrupt(Corruption corruption, int strength, uint64_t seed, int64_t first
   }
   return {};
 } catch (const std::bad_alloc&) {
-  return Status(ErrorCode::kResourceExhausted, "no memory left to corrupt a picture");
+  return Status(ErrorCode::kResourceExhausted, "no memory left to corrupt an image");
 }
 
 }  // namespace resmem

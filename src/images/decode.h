@@ -12,7 +12,7 @@
 
 namespace resmem {
 
-// By the first bytes, whatever the file is called.  Grey stays grey.
+// By the first bytes, whatever the file is called.  Gray stays gray.
 Status DecodePicture(const std::string& name, ByteSpan bytes, Picture* picture);
 
 bool LooksLikePng(ByteSpan bytes);

@@ -10,7 +10,7 @@
 namespace resmem {
 namespace {
 
-// A progressive picture of a few kilobytes can ask for hours of scans.
+// A progressive image of a few kilobytes can ask for hours of scans.
 constexpr int kMaxScans = 200;
 constexpr long kMaxWorkMemory = 512L << 20;
 

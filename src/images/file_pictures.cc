@@ -1,4 +1,4 @@
-// Picture files: some named ones, a folder of them, a folder of class folders.
+// Image files: some named ones, a folder of them, a folder of class folders.
 #include <algorithm>
 #include <utility>
 
@@ -65,7 +65,7 @@ Result<Entries> ListFolder(const std::string& folder) {
   return entries;
 }
 
-// What lies among the pictures and is not read.
+// What lies among the images and is not read.
 class LeftOut {
  public:
   void Add(const std::string& folder, const std::vector<std::string>& names) {
@@ -135,7 +135,7 @@ Result<FoundPictures> OpenClassFolders(const std::string& path, const Entries& e
     found.labels.insert(found.labels.end(), inside.pictures.size(), labels[i]);
     store->Add(folder, std::move(inside.pictures));
   }
-  loose.Tell("pictures that are in no class folder", &found.notes);
+  loose.Tell("images that are in no class folder", &found.notes);
   others.Tell("files that are not named .png, .jpg or .jpeg", &found.notes);
   nested.Tell("folders inside class folders", &found.notes);
   found.store = std::move(store);
@@ -168,7 +168,7 @@ Result<FoundPictures> OpenPictureFolder(const std::string& path,
     others.Tell("files that are not named .png, .jpg or .jpeg", &found.notes);
   } else {
     return Status(ErrorCode::kNotFound,
-                  Text(path, ": holds no pictures: neither CIFAR, IDX or NumPy files of the usual ",
+                  Text(path, ": holds no images: neither CIFAR, IDX or NumPy files of the usual ",
                        "names, nor PNG or JPEG files, nor class folders of them"));
   }
   found.paths = {path};

@@ -1,4 +1,4 @@
-// PNG and JPEG files in folders, and pictures that are brought to one shape.
+// PNG and JPEG files in folders, and images that are brought to one shape.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 class FilePictures : public ImageTest {
  protected:
-  // A picture of one grey value or colour.
+  // An image of one gray value or color.
   std::string WritePng(const std::string& name, int height, int width, const std::string& pixel) {
     const std::filesystem::path path = folder_ + "/" + name;
     std::filesystem::create_directories(path.parent_path());
@@ -69,7 +69,7 @@ TEST_F(FilePictures, WhatIsNoPictureIsLeftOutAndTold) {
   EXPECT_EQ(
       set.notes(),
       (std::vector<std::string>{
-          "pictures that are in no class folder are left out: 1, the first is " + folder_ +
+          "images that are in no class folder are left out: 1, the first is " + folder_ +
               "/loose.png",
           "files that are not named .png, .jpg or .jpeg are left out: 2, the first is " + folder_ +
               "/readme.txt",
@@ -77,7 +77,7 @@ TEST_F(FilePictures, WhatIsNoPictureIsLeftOutAndTold) {
 }
 
 TEST_F(FilePictures, EmptyClassFoldersLinkLoopsAndPipesAreRefused) {
-  ExpectRefused(At(folder_), ErrorCode::kNotFound, "holds no pictures");
+  ExpectRefused(At(folder_), ErrorCode::kNotFound, "holds no images");
   WritePng("cat/1.png", 1, 1, "a");
   std::filesystem::create_directories(folder_ + "/dog");
   ExpectRefused(At(folder_), ErrorCode::kBadData, "/dog: the class folder holds no PNG or JPEG");
@@ -123,7 +123,7 @@ TEST_F(FilePictures, FlatFolderAndListsHaveNoLabels) {
   list = {};
   list.files = {folder_ + "/none.png"};
   ExpectRefused(list, ErrorCode::kNotFound, "none.png");
-  list.files = {Write("fake.png", "not a picture")};
+  list.files = {Write("fake.png", "not an image")};
   ExpectRefused(list, ErrorCode::kBadData, "neither a PNG nor a JPEG");
 }
 
@@ -147,7 +147,7 @@ TEST_F(FilePictures, GreyBecomesRgbAndColorIsNeverDropped) {
   EXPECT_EQ(Pixels(MustOpen(source), 0, 1), std::vector<uint8_t>(6, 'x'));
   source = At(WritePng("color.png", 1, 2, "xyz"));
   source.shape = ImageShape{1, 2, 1};
-  ExpectRefused(source, ErrorCode::kMismatch, "color.png: is in colour");
+  ExpectRefused(source, ErrorCode::kMismatch, "color.png: is in color");
 }
 
 TEST_F(FilePictures, ThreadsDoNotChangePixelsNorWhichErrorIsTold) {

@@ -42,12 +42,12 @@ Result<FoundPictures> FindInFolder(const ImageSetSource& source) {
 
 Status CheckSource(const ImageSetSource& source) {
   if (source.path.empty() && source.files.empty()) {
-    return {ErrorCode::kInvalidArgument, "no pictures were named: give a file or a folder"};
+    return {ErrorCode::kInvalidArgument, "no images were named: give a file or a folder"};
   }
   if (!source.path.empty() && !source.files.empty()) {
     return {ErrorCode::kInvalidArgument,
             Text(source.path, " and ", source.files.front(),
-                 ": give either a file or folder of pictures or a list of files")};
+                 ": give either a file or folder of images or a list of files")};
   }
   if (source.part.empty() || source.part == "train" || source.part == "test") return {};
   return {ErrorCode::kInvalidArgument,

@@ -9,7 +9,7 @@
 namespace resmem {
 namespace {
 
-// Half of what is cut away lies before the centre; of an odd number the even half, as
+// Half of what is cut away lies before the center; of an odd number the even half, as
 // torchvision's CenterCrop has it.
 int64_t CropBegin(int64_t length, int64_t kept) {
   const int64_t cut = length - kept;
@@ -17,7 +17,7 @@ int64_t CropBegin(int64_t length, int64_t kept) {
   return cut % 2 == 1 && half % 2 == 1 ? half + 1 : half;
 }
 
-// Grey to RGB, or a copy.
+// Gray to RGB, or a copy.
 void ExpandChannels(std::span<const uint8_t> from, int64_t channels, std::span<uint8_t> to) {
   if (from.size() == to.size()) {
     std::memcpy(to.data(), from.data(), to.size());
@@ -38,7 +38,7 @@ Status CheckPictureShape(const std::string& name, const ImageShape& shape) {
   if (sides && (shape.channels == 1 || shape.channels == 3)) return {};
   return {
       ErrorCode::kBadData,
-      Text(name, ": a picture of ", ImageShapeText(shape), "; allowed are 1 to ", kMaxPictureSide,
+      Text(name, ": an image of ", ImageShapeText(shape), "; allowed are 1 to ", kMaxPictureSide,
            " pixels a side, at most ", kMaxPicturePixels, " in all, with 1 or 3 channels")};
 }
 
@@ -49,7 +49,7 @@ Result<PictureFit> MakePictureFit(const ImageShape& shape, int64_t resize) {
   if (resize != 0 && (resize < longest || resize > kMaxPictureSide)) {
     return Status(
         ErrorCode::kInvalidArgument,
-        Text("pictures resized to ", resize, " pixels cannot give a cut of ", ImageShapeText(shape),
+        Text("images resized to ", resize, " pixels cannot give a cut of ", ImageShapeText(shape),
              "; resize to ", longest, " or more, at most ", kMaxPictureSide));
   }
   return PictureFit{shape, resize};
@@ -60,7 +60,7 @@ Status FitPicture(const PictureFit& fit, const Picture& picture, std::span<uint8
   const ImageShape& to = fit.shape;
   if (from.channels > to.channels) {
     return {ErrorCode::kMismatch,
-            "is in colour, but the model reads grey pictures; convert it to grey first"};
+            "is in color, but the model reads gray images; convert it to gray first"};
   }
   if (fit.resize == 0 && (from.height != to.height || from.width != to.width)) {
     return {ErrorCode::kMismatch,

@@ -1,4 +1,4 @@
-// A picture of any size into the one shape that the base model reads.
+// An image of any size into the one shape that the base model reads.
 #ifndef RESMEM_IMAGES_FIT_PICTURE_H_
 #define RESMEM_IMAGES_FIT_PICTURE_H_
 
@@ -10,14 +10,14 @@ namespace resmem {
 
 struct PictureFit {
   ImageShape shape;
-  int64_t resize = 0;  // length of the shorter side before the centre is cut out; 0: never resized
+  int64_t resize = 0;  // length of the shorter side before the center is cut out; 0: never resized
 };
 
-// kInvalidArgument where the shape is impossible or the cut larger than the resized picture.
+// kInvalidArgument where the shape is impossible or the cut larger than the resized image.
 Result<PictureFit> MakePictureFit(const ImageShape& shape, int64_t resize);
 
-// Writes fit.shape.bytes() to `out`.  kMismatch where the picture cannot have that shape; the
-// message continues a sentence that begins with the picture's name.
+// Writes fit.shape.bytes() to `out`.  kMismatch where the image cannot have that shape; the
+// message continues a sentence that begins with the image's name.
 Status FitPicture(const PictureFit& fit, const Picture& picture, std::span<uint8_t> out);
 
 }  // namespace resmem

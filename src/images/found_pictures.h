@@ -1,4 +1,4 @@
-// From a path to pictures and their labels: which form lies there, and which files belong to it.
+// From a path to images and their labels: which form lies there, and which files belong to it.
 #ifndef RESMEM_IMAGES_FOUND_PICTURES_H_
 #define RESMEM_IMAGES_FOUND_PICTURES_H_
 
@@ -32,11 +32,11 @@ Result<std::vector<std::string>> FindArrayFiles(const std::string& folder, const
 // Named files, in that order; none is read yet.
 FoundPictures OpenPictureFiles(const std::vector<std::string>& files);
 
-// Class folders where there are any, else the pictures of the folder, in the order of their names.
+// Class folders where there are any, else the images of the folder, in the order of their names.
 Result<FoundPictures> OpenPictureFolder(const std::string& path,
                                         const std::vector<std::string>& class_names);
 
-// Whole numbers from 0, one for each of `rows` pictures; below `classes` unless that is 0.
+// Whole numbers from 0, one for each of `rows` images; below `classes` unless that is 0.
 Result<std::vector<int32_t>> ReadLabels(const Array& array, int64_t rows, int64_t classes);
 
 // One name a line from the first of `candidates` that is in `folder`; empty where none is.

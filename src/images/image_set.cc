@@ -36,7 +36,7 @@ Status ImageSet::State::Read(int64_t count, const std::function<int64_t(int64_t)
   const int64_t bytes = fit.shape.bytes();
   const std::optional<int64_t> wanted = CheckedMultiply(count, bytes);
   if (!wanted || out.size() != static_cast<size_t>(*wanted)) {
-    return {ErrorCode::kInvalidArgument, Text(count, " pictures of ", ImageShapeText(fit.shape),
+    return {ErrorCode::kInvalidArgument, Text(count, " images of ", ImageShapeText(fit.shape),
                                               " do not fill ", out.size(), " bytes")};
   }
   try {
@@ -62,13 +62,13 @@ Status ImageSet::State::Read(int64_t count, const std::function<int64_t(int64_t)
     return status;
   } catch (const std::bad_alloc&) {
     return {ErrorCode::kResourceExhausted,
-            "not enough memory to read the pictures; read fewer at a time"};
+            "not enough memory to read the images; read fewer at a time"};
   }
 }
 
 namespace {
 
-// Labels below the number of names, one a picture.
+// Labels below the number of names, one an image.
 Status CheckLabels(const FoundPictures& found) {
   const auto names = static_cast<int32_t>(found.class_names.size());
   if (names == 0) return {};
@@ -91,7 +91,7 @@ std::string Bare(const std::string& name) {
   return bare;
 }
 
-// The pictures' class names beside the model's, which take their place.  Other names may be another
+// The images' class names beside the model's, which take their place.  Other names may be another
 // language's; the same ones in another order are another numbering of the classes.
 Status UseNames(const std::vector<std::string>& wanted, FoundPictures* found) {
   if (wanted.empty()) return {};
@@ -130,7 +130,7 @@ std::string ImageShapeText(const ImageShape& shape) {
 }
 
 Result<ImageSet> ImageSet::Open(const ImageSetSource& source) {
-  return GuardMemory(source.path.empty() ? "pictures" : source.path, [&]() -> Result<ImageSet> {
+  return GuardMemory(source.path.empty() ? "images" : source.path, [&]() -> Result<ImageSet> {
     auto state = std::make_unique<State>();
     RESMEM_ASSIGN_OR_RETURN(state->found, FindPictures(source));
     FoundPictures& found = state->found;
@@ -141,7 +141,7 @@ Result<ImageSet> ImageSet::Open(const ImageSetSource& source) {
     }
     RESMEM_RETURN_IF_ERROR(UseNames(source.class_names, &found));
     RESMEM_RETURN_IF_ERROR(CheckLabels(found));
-    // The first picture is read at once: it gives the shape where none is wanted, and most
+    // The first image is read at once: it gives the shape where none is wanted, and most
     // mistakes about shapes show here and not in the middle of the work.
     Picture first;
     RESMEM_RETURN_IF_ERROR(found.store->Read(0, &first));

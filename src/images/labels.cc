@@ -12,7 +12,7 @@ Result<std::vector<int32_t>> ReadLabels(const Array& array, int64_t rows, int64_
   if (array.rows() != rows || array.columns() != 1) {
     return Status(ErrorCode::kBadData,
                   Text(array.name(), ": holds ", array.rows(), " x ", array.columns(),
-                       " labels, but there are ", rows, " pictures; give one number a picture"));
+                       " labels, but there are ", rows, " images; give one number an image"));
   }
   const int64_t limit = classes > 0 ? classes : std::numeric_limits<int32_t>::max();
   std::vector<int32_t> labels(static_cast<size_t>(rows));

@@ -1,4 +1,4 @@
-// One picture, and where pictures come from before they are brought to the wanted shape.
+// One image, and where images come from before they are brought to the wanted shape.
 #ifndef RESMEM_IMAGES_PICTURE_H_
 #define RESMEM_IMAGES_PICTURE_H_
 
@@ -16,7 +16,7 @@ struct Picture {
   std::vector<uint8_t> pixels;  // shape.bytes(), the channels of a pixel side by side
 };
 
-// The largest picture that is decoded: 8192 x 8192.
+// The largest image that is decoded: 8192 x 8192.
 inline constexpr int64_t kMaxPictureSide = 65500;  // JPEG's own
 inline constexpr int64_t kMaxPicturePixels = int64_t{1} << 26;
 // kBadData where a side is 0 or too large, or there are neither 1 nor 3 channels.
@@ -27,7 +27,7 @@ class PictureStore {
  public:
   virtual ~PictureStore() = default;
   virtual int64_t size() const = 0;
-  // The picture as it is stored; its shape need not be that of the others.
+  // The image as it is stored; its shape need not be that of the others.
   virtual Status Read(int64_t row, Picture* picture) const = 0;
   virtual std::string name(int64_t row) const = 0;
 };

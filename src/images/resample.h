@@ -1,4 +1,4 @@
-// Pictures made larger or smaller, to the bit as Pillow's Image.resize(..., BILINEAR) does it:
+// Images made larger or smaller, to the bit as Pillow's Image.resize(..., BILINEAR) does it:
 // a triangle filter as wide as the pixels that it replaces, in 22-bit fixed point, along the rows
 // and then along the columns, rounded to 8 bits between.
 #ifndef RESMEM_IMAGES_RESAMPLE_H_

@@ -7,7 +7,7 @@
 namespace resmem {
 namespace {
 
-// 5 x 7 grey values that follow no line.
+// 5 x 7 gray values that follow no line.
 Picture Pattern() {
   Picture picture;
   picture.shape = {5, 7, 1};

@@ -1,4 +1,4 @@
-// For the tests of this folder: files of pictures, and what an ImageSet reads from them.
+// For the tests of this folder: files of images, and what an ImageSet reads from them.
 #ifndef RESMEM_IMAGES_TEST_PICTURES_H_
 #define RESMEM_IMAGES_TEST_PICTURES_H_
 
@@ -21,7 +21,7 @@ std::string XzText(const std::string& content);
 // A PNG file of these parts, sound or not.
 struct PngParts {
   uint32_t width = 0, height = 0;
-  int bits = 8, color = 2;  // 0 grey, 2 RGB, 3 palette, 4 grey and alpha, 6 RGB and alpha
+  int bits = 8, color = 2;  // 0 gray, 2 RGB, 3 palette, 4 gray and alpha, 6 RGB and alpha
   std::string lines;        // each begins with its filter, '\0': none
   std::string chunks;       // before the pixels
 };

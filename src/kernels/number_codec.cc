@@ -88,7 +88,7 @@ void FloatToHalf(const float* x, int64_t n, uint16_t* out) {
 
 #endif
 
-// Plain loops from here: the compiler vectorises them, and they are exact or elementwise.
+// Plain loops from here: the compiler vectorizes them, and they are exact or elementwise.
 void Int8ToFloat(const int8_t* codes, int64_t n, float scale, float* out) {
   for (int64_t i = 0; i < n; ++i) out[i] = scale * static_cast<float>(codes[i]);
 }

@@ -20,7 +20,7 @@ void Softmax(const float* logits, int64_t n, float temperature, float* out);
 // The same with the other sign.
 void NegativeSoftmax(const float* logits, int64_t n, float temperature, float* out);
 
-// weights[i] = exp(-(distances[i] - distances[0]) / sigma), not normalised.  Distances are
+// weights[i] = exp(-(distances[i] - distances[0]) / sigma), not normalized.  Distances are
 // ascending and may end in infinities, whose weights are 0; sigma > 0.
 void NeighborWeights(const float* distances, int64_t k, float sigma, float* weights);
 

@@ -86,7 +86,7 @@ Status CheckInput(const ModelManifest& m) {
   if (!m.takes_pictures()) {
     if (m.channels != 0 || m.height != 0 || m.width != 0 || m.resize != 0 || !m.mean.empty() ||
         !m.deviation.empty()) {
-      return Wrong("a model of tables or tokens has neither sides nor a normalisation");
+      return Wrong("a model of tables or tokens has neither sides nor a normalization");
     }
     if (!m.takes_tokens()) return CheckRange("columns", m.columns, 1, kMaxValues);
     RESMEM_RETURN_IF_ERROR(CheckRange("columns", m.columns, 0, 0));
@@ -98,7 +98,7 @@ Status CheckInput(const ModelManifest& m) {
   RESMEM_RETURN_IF_ERROR(CheckRange("height", m.height, 1, kMaxSide));
   RESMEM_RETURN_IF_ERROR(CheckRange("width", m.width, 1, kMaxSide));
   RESMEM_RETURN_IF_ERROR(
-      CheckRange("the number of values of a picture", m.input_values(), 1, kMaxValues));
+      CheckRange("the number of values of an image", m.input_values(), 1, kMaxValues));
   RESMEM_RETURN_IF_ERROR(CheckRange("resize", m.resize, 0, kMaxSide));
   if (m.resize != 0 && (m.resize < m.height || m.resize < m.width)) {
     return Wrong(

@@ -101,7 +101,7 @@ Status OnnxModel::Run(std::span<const uint8_t> pixels, int64_t count, std::span<
             Text(impl_->path, ": takes ",
                  manifest().takes_tokens() ? std::string("tokens")
                                            : Text("rows of ", manifest().columns, " numbers"),
-                 ", not pictures")};
+                 ", not images")};
   }
   const int64_t values = manifest().input_values();
   RESMEM_RETURN_IF_ERROR(CheckSize("pixels", pixels.size(), count, values, false));

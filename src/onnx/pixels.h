@@ -1,4 +1,4 @@
-// Pictures as cameras and files have them, into what networks take.
+// Images as cameras and files have them, into what networks take.
 #ifndef RESMEM_ONNX_PIXELS_H_
 #define RESMEM_ONNX_PIXELS_H_
 

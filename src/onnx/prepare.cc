@@ -56,10 +56,10 @@ std::vector<float> Spread(const std::vector<float>& values, float usual, int64_t
 
 Status ChooseSide(const char* what, int64_t side, int64_t wanted, int64_t* chosen) {
   if (side == -1 && wanted == 0) {
-    return Refused(Text("the graph leaves the ", what, " of its pictures open; give the size"));
+    return Refused(Text("the graph leaves the ", what, " of its images open; give the size"));
   }
   if (side != -1 && wanted != 0 && wanted != side) {
-    return Refused(Text("the graph takes pictures with a ", what, " of ", side, ", not ", wanted));
+    return Refused(Text("the graph takes images with a ", what, " of ", side, ", not ", wanted));
   }
   *chosen = side == -1 ? wanted : side;
   return {};

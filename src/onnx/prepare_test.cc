@@ -71,7 +71,7 @@ TEST_F(PrepareTest, TakesTheLogitsBeforeASoftmax) {
 }
 
 TEST_F(PrepareTest, ChannelsLastIsTurnedAround) {
-  // TensorFlow's way: image (n x 5 x 4 x 3), the mean over the picture, a head.
+  // TensorFlow's way: image (n x 5 x 4 x 3), the mean over the image, a head.
   fixtures::GraphMaker maker;
   maker.Input("image", {-1, 5, 4, 3});
   maker.Weights("w", {3, 2}, {1, 0, 0, 1, 0, 0});

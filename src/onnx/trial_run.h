@@ -11,7 +11,7 @@ namespace resmem {
 
 // Runs two rows (`fixed` where the graph takes only so many) and sets the manifest's dim and
 // classes to what came out.  Then the same rows in reverse order, which must give the same answers:
-// a graph exported for training normalises by the batch or drops values at random.
+// a graph exported for training normalizes by the batch or drops values at random.
 // Errors: kUnsupported.
 Status TrialRun(const Session& session, int64_t fixed, ModelManifest* manifest);
 

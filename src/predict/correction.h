@@ -19,7 +19,7 @@ namespace resmem {
 // One query's neighbors with their weights.
 struct WeightedNeighbors {
   std::span<const int64_t> rows;
-  std::vector<float> weights;  // not normalised; the first is 1
+  std::vector<float> weights;  // not normalized; the first is 1
   float scale = 0;             // 1 / sum of weights; 0 without neighbors
 };
 

@@ -67,7 +67,7 @@ class Vote {
   const std::vector<std::vector<float>>& residuals_;
   const double sigma_;
   std::vector<bool> left_;
-  std::vector<double> weights_;  // normalised over the lines left
+  std::vector<double> weights_;  // normalized over the lines left
 };
 
 // Takes away, one after the other, the line that speaks most for the prediction against its

@@ -65,7 +65,7 @@ Json LedgerJson(const Explanation& explanation, const std::vector<size_t>& outpu
           {"flip_set", explanation.flip_set}};
 }
 
-// Null where there is no picture, or none that a PNG could hold.
+// Null where there is no image, or none that a PNG could hold.
 Json ImageJson(const Thumbnail& image) {
   if (image.empty()) return nullptr;
   const Result<std::vector<uint8_t>> png = EncodePng(image);

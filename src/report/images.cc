@@ -74,8 +74,8 @@ Result<Thumbnail> ReadThumbnail(const Array& images, const ImageLayout& layout, 
   }
   if (row < 0 || row >= images.rows()) {
     return Status(ErrorCode::kNotFound,
-                  Text(images.name(), " has ", images.rows(), " rows and so no picture of row ",
-                       row, "; give the images of the same rows in the same order"));
+                  Text(images.name(), " has ", images.rows(), " rows and so no image of row ", row,
+                       "; give the images of the same rows in the same order"));
   }
   std::vector<float> raw(static_cast<size_t>(*values));
   RESMEM_RETURN_IF_ERROR(images.ReadFloats(row, 1, raw));

@@ -1,4 +1,4 @@
-// Thumbnails as PNG: 8 bits a sample, grey or RGB, one zlib stream, no filter.
+// Thumbnails as PNG: 8 bits a sample, gray or RGB, one zlib stream, no filter.
 #ifndef RESMEM_REPORT_PNG_H_
 #define RESMEM_REPORT_PNG_H_
 

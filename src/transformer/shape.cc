@@ -17,7 +17,7 @@ int64_t PositionBucket(int64_t distance) {
   return std::min(bucket, kPositionBuckets - 1);
 }
 
-// The deviations are those of T5's own initialisation.
+// The deviations are those of T5's own initialization.
 ParameterLayout::ParameterLayout(const LanguageModelShape& shape, double embedding_deviation) {
   const auto add = [this](std::string name, int64_t rows, int64_t columns, double deviation) {
     Parameter parameter{std::move(name), rows, columns, size, deviation};

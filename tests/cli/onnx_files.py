@@ -78,7 +78,7 @@ def write(folder, train):
 
 
 def check(pictures, folder):
-    """The picture model in NumPy, with mean 0.5 and deviation 0.25, against what was embedded."""
+    """The image model in NumPy, with mean 0.5 and deviation 0.25, against what was embedded."""
     random = np.random.default_rng(3)
     filters, head = random.standard_normal((4, 3, 3, 3)), random.standard_normal((4, 4))
     images = (np.load(pictures) / 255 - 0.5) / 0.25

@@ -1,4 +1,4 @@
-"""Small pictures in files: PNG written without any library, CIFAR-100 records."""
+"""Small images in files: PNG written without any library, CIFAR-100 records."""
 import struct
 import zlib
 
@@ -20,7 +20,7 @@ def png(pixels):
 
 
 def animal(random, label, height=8, width=8):
-    """Noise in the colour of the class."""
+    """Noise in the color of the class."""
     color = np.array([[200, 60, 60], [60, 200, 60], [60, 60, 200], [180, 180, 60]])[label]
     noise = random.integers(-50, 50, (height, width, 3))
     return np.clip(color + noise, 0, 255).astype(np.uint8)
@@ -34,7 +34,7 @@ def write(folder):
             place.mkdir(parents=True)
             for i in range(count):
                 (place / f"{i:02}.png").write_bytes(png(animal(random, label)))
-    (folder / "animals/train/cat/list.txt").write_text("not a picture")
+    (folder / "animals/train/cat/list.txt").write_text("not an image")
     (folder / "photo.png").write_bytes(png(animal(random, 2)))
     (folder / "large.png").write_bytes(png(animal(random, 3, 30, 20)))
     (folder / "damaged.png").write_bytes(png(animal(random, 1))[:-20])

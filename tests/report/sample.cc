@@ -205,7 +205,7 @@ std::vector<Figure> Figures() {
   Figure memory_size;
   memory_size.title = "Size of the memory against accuracy";
   memory_size.caption = "Rows drawn evenly from the training set.";
-  memory_size.x = {"rows memorised", true, false};
+  memory_size.x = {"rows memorized", true, false};
   memory_size.y = {"accuracy", false, true};
   Curve resmem{"ResMem", false, {}}, knn{"k-NN on labels", false, {}}, base{"base", true, {}};
   for (const double rows : {500.0, 1000.0, 2000.0, 5000.0, 10000.0, 20000.0, 50000.0}) {

@@ -1,4 +1,4 @@
-"""A rehearsal of `resmem reproduce cifar100` from end to end, on pictures made here.
+"""A rehearsal of `resmem reproduce cifar100` from end to end, on images made here.
 
     reproduce_test.py PROGRAM
 """
@@ -20,7 +20,7 @@ STEPS = ["short-resnet8-seed1", "size-resnet8-40", "paper-resnet8-seed1", "paper
 
 
 def write_cifar(path, count, seed):
-    """Eight classes in four superclasses, told apart by colour and by where a bar lies."""
+    """Eight classes in four superclasses, told apart by color and by where a bar lies."""
     draw = random.Random(seed)
     records = bytearray()
     for _ in range(count):

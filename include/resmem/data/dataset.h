@@ -16,7 +16,7 @@
 namespace resmem {
 
 // Keys and logits that are made when they are read, in the place of arrays of them: by a base model
-// from pictures (embedded_images.h).  Any number of threads may call.
+// from images (embedded_images.h).  Any number of threads may call.
 class RowMaker {
  public:
   virtual ~RowMaker() = default;

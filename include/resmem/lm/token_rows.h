@@ -25,7 +25,7 @@ struct TokenRowsOptions {
 // number of threads.
 class TokenRows {
  public:
-  // Errors: kInvalidArgument (the shape, a model of pictures or tables), kMismatch (another
+  // Errors: kInvalidArgument (the shape, a model of images or tables), kMismatch (another
   // tokenizer, or more tokens than the model knows).
   static Result<TokenRows> Make(const TokenModel& model, const TokenSet& set,
                                 const TokenRowsOptions& options = {});

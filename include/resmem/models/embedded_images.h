@@ -1,4 +1,4 @@
-// Pictures as rows of a dataset: a base model gives each its key and logits when it is read.
+// Images as rows of a dataset: a base model gives each its key and logits when it is read.
 #ifndef RESMEM_MODELS_EMBEDDED_IMAGES_H_
 #define RESMEM_MODELS_EMBEDDED_IMAGES_H_
 
@@ -13,9 +13,9 @@
 namespace resmem {
 
 struct EmbedOptions {
-  int64_t begin = 0;  // pictures [begin, end) of the set; end 0: all
+  int64_t begin = 0;  // images [begin, end) of the set; end 0: all
   int64_t end = 0;
-  int threads = 0;  // that decode pictures (0: all processors); the model has its own
+  int threads = 0;  // that decode images (0: all processors); the model has its own
   // What was made is kept up to this many bytes, because some work reads its rows twice.
   int64_t kept_bytes = int64_t{1} << 30;
 };
@@ -24,7 +24,7 @@ struct EmbedOptions {
 // the values do not depend on it.
 class EmbeddedImages : public RowMaker {
  public:
-  // kMismatch where the pictures have another shape than the model reads, or labels that it does
+  // kMismatch where the images have another shape than the model reads, or labels that it does
   // not know; kInvalidArgument where the range is not one of the set.
   static Result<std::shared_ptr<const EmbeddedImages>> Create(OnnxModel model, ImageSet images,
                                                               const EmbedOptions& options = {});

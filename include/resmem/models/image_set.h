@@ -1,4 +1,4 @@
-// Pictures as a base model reads them: 8 bits a channel, all of one shape.
+// Images as a base model reads them: 8 bits a channel, all of one shape.
 //
 //   CIFAR-10, CIFAR-100   .bin, .bin.xz, .bin.gz, or the folder that holds train and test
 //   IDX (MNIST)           an images file, its labels file beside it, or the folder
@@ -6,7 +6,7 @@
 //   folders of classes    PNG and JPEG files, the class is the name of the subfolder
 //   PNG, JPEG             one file, several, or a folder of them: without labels
 //
-// Arrays stay in memory or in the map; picture files are decoded when they are read.  The pixels
+// Arrays stay in memory or in the map; image files are decoded when they are read.  The pixels
 // of a row never depend on the thread count, nor on which rows were read before.
 #ifndef RESMEM_MODELS_IMAGE_SET_H_
 #define RESMEM_MODELS_IMAGE_SET_H_
@@ -25,7 +25,7 @@ namespace resmem {
 struct ImageShape {
   int64_t height = 0;
   int64_t width = 0;
-  int64_t channels = 0;  // 1: grey, 3: RGB
+  int64_t channels = 0;  // 1: gray, 3: RGB
 
   int64_t bytes() const { return height * width * channels; }
   bool operator==(const ImageShape&) const = default;
@@ -34,17 +34,17 @@ std::string ImageShapeText(const ImageShape& shape);  // "32 x 32 x 3"
 
 struct ImageSetSource {
   std::string path;
-  // Picture files instead of `path`, without labels.
+  // Image files instead of `path`, without labels.
   std::vector<std::string> files;
   // "train" or "test", of a folder that holds both; "test" also finds a subfolder val.
   std::string part;
-  // An array of whole numbers, one a picture, in the place of the labels found with them.
+  // An array of whole numbers, one an image, in the place of the labels found with them.
   std::string labels;
-  // What Read() gives.  Not set: the shape of the first picture.  Grey pictures become RGB where
-  // 3 channels are wanted; colour is never dropped.
+  // What Read() gives.  Not set: the shape of the first image.  Gray images become RGB where
+  // 3 channels are wanted; color is never dropped.
   std::optional<ImageShape> shape;
-  // Each picture's shorter side is made this long (bilinear with antialias, as Pillow does it)
-  // and the centre cut out.  0: every picture must have the shape already.
+  // Each image's shorter side is made this long (bilinear with antialias, as Pillow does it)
+  // and the center cut out.  0: every image must have the shape already.
   int64_t resize = 0;
   // The model's classes.  Where given, a class folder's label is the place of its name in here,
   // so that a folder with some of the classes has the right labels; else folders are numbered in
@@ -56,7 +56,7 @@ struct ImageSetSource {
 class ImageSet {
  public:
   // Errors: kNotFound, kBadData (a damaged or absurd file, a label out of range), kMismatch (a
-  // picture that cannot have the wanted shape), kInvalidArgument, kIo, kResourceExhausted.
+  // image that cannot have the wanted shape), kInvalidArgument, kIo, kResourceExhausted.
   static Result<ImageSet> Open(const ImageSetSource& source);
   ImageSet(ImageSet&&) noexcept;
   ImageSet& operator=(ImageSet&&) noexcept;
@@ -65,22 +65,22 @@ class ImageSet {
   int64_t size() const;
   const ImageShape& shape() const;
 
-  // Pictures [begin, begin + count), or those at `rows`, into `out`: one after the other, each
+  // Images [begin, begin + count), or those at `rows`, into `out`: one after the other, each
   // height x width x channels bytes with the channels of a pixel side by side.  `threads` decode
   // (0: all processors).
   Status Read(int64_t begin, int64_t count, std::span<uint8_t> out, int threads = 1) const;
   Status ReadRows(std::span<const int64_t> rows, std::span<uint8_t> out, int threads = 1) const;
 
-  // One a picture; empty where unknown.
+  // One an image; empty where unknown.
   const std::vector<int32_t>& labels() const;
   const std::vector<int32_t>& coarse_labels() const;  // CIFAR-100's 20 superclasses
   // Empty where unknown.
   const std::vector<std::string>& class_names() const;
   const std::vector<std::string>& coarse_class_names() const;
 
-  // Where a picture came from: its path, or "train.bin:17" for the 18th of a file.
+  // Where an image came from: its path, or "train.bin:17" for the 18th of a file.
   std::string name(int64_t row) const;
-  // Every file that was opened, or the folder of picture files.
+  // Every file that was opened, or the folder of image files.
   const std::vector<std::string>& paths() const;
   // What was left out and why, a sentence each; for the user to see.
   const std::vector<std::string>& notes() const;

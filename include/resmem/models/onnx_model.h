@@ -26,7 +26,7 @@
 
 namespace resmem {
 
-// How to feed a model and read its answer.  A row of the input is a picture (channels, height and
+// How to feed a model and read its answer.  A row of the input is an image (channels, height and
 // width), a line of a table (columns) or a window of tokens (context): the others are zero.
 struct ModelManifest {
   std::string input;  // name of the graph's input
@@ -34,11 +34,11 @@ struct ModelManifest {
   int64_t columns = 0;
   int64_t context = 0;    // tokens: the longest window; ids are below `classes`
   std::string tokenizer;  // tokens: the fingerprint of what made them; empty where it is unknown
-  // Pictures: a channel's value is (pixel / 255 - mean) / deviation, one entry a channel.  A table
+  // Images: a channel's value is (pixel / 255 - mean) / deviation, one entry a channel.  A table
   // is fed as it is: both are empty.
   std::vector<float> mean, deviation;
-  // Pictures: the shorter side is brought to this length, then height x width is cut from the
-  // centre.  0: a picture of another size than height x width is refused.
+  // Images: the shorter side is brought to this length, then height x width is cut from the
+  // center.  0: an image of another size than height x width is refused.
   int64_t resize = 0;
   std::string embedding, logits;  // names of the graph's outputs
   int64_t dim = 0, classes = 0;
@@ -103,7 +103,7 @@ struct PrepareOptions {
   std::string embedding;  // a tensor of the graph; empty: the first candidate
   // Empty: the output that follows from the last Gemm or MatMul, or what goes into its Softmax.
   std::string logits;
-  // Where the graph leaves height or width open, pictures need them here.
+  // Where the graph leaves height or width open, images need them here.
   int64_t height = 0, width = 0;
   std::vector<float> mean, deviation;  // empty: 0 and 1 for every channel; one value: for all
   int64_t resize = 0;
@@ -136,14 +136,14 @@ class OnnxModel {
   const ModelManifest& manifest() const;
   const Fingerprint& fingerprint() const;
 
-  // Pictures: count x height x width x channels bytes.  keys: count x dim, logits: count x classes;
+  // Images: count x height x width x channels bytes.  keys: count x dim, logits: count x classes;
   // either may be empty.  Errors: kInvalidArgument (sizes, or a model of tables), kBadData (an
   // answer that is not finite), kMismatch (another shape than the manifest's), kUnsupported (the
   // runtime fails), kResourceExhausted.
   Status Run(std::span<const uint8_t> pixels, int64_t count, std::span<float> keys,
              std::span<float> logits) const;
   // Rows of manifest().input_values() floats as the graph takes them: lines of a table, or
-  // pictures as channels x height x width, normalised.
+  // images as channels x height x width, normalized.
   Status RunFloats(MatrixView inputs, std::span<float> keys, std::span<float> logits) const;
 
   // What came out for one window: positions x dim and positions x classes.  Called on the thread

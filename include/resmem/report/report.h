@@ -73,7 +73,7 @@ MemoryInfo DescribeMemory(const std::string& path, const ResidualMemory& memory)
 // 8-bit pixels, row-major, channels interleaved: height x width x channels.
 struct Thumbnail {
   int64_t height = 0, width = 0;
-  int64_t channels = 1;  // 1 grey, 3 RGB
+  int64_t channels = 1;  // 1 gray, 3 RGB
   std::vector<uint8_t> pixels;
   bool empty() const { return pixels.empty(); }
 };
@@ -127,12 +127,12 @@ std::string DescribeRule(const ExampleOptions& options);
 Result<std::vector<Example>> ChooseExamples(const Predictor& predictor, const RowSource& rows,
                                             const ExampleOptions& options);
 
-// The picture of a row.
+// The image of a row.
 using PictureOf = std::function<Result<Thumbnail>(int64_t row)>;
-// Of an array of pictures, which must outlive it.
+// Of an array of images, which must outlive it.
 Result<PictureOf> PicturesIn(const Array& images);
 // Sets image and, for the nearest eight, neighbor_images of each example.  `of_memory` is asked for
-// memory rows, which are counted in the order of memorising; null: neighbors get none.
+// memory rows, which are counted in the order of memorizing; null: neighbors get none.
 Status AddImages(const PictureOf& of_queries, const PictureOf& of_memory,
                  std::vector<Example>* examples);
 
@@ -158,7 +158,7 @@ struct Figure {
   std::vector<Curve> curves;
 };
 
-// A figure as an SVG picture that stands alone, legend and colors inside.
+// A figure as an SVG image that stands alone, legend and colors inside.
 std::string FigureSvg(const Figure& figure);
 
 // ---- Documents --------------------------------------------------------------------------------

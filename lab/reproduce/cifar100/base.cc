@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kRunTogether = 2000;  // pictures
+constexpr int64_t kRunTogether = 2000;  // images
 
 std::string_view BytesOf(const auto& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0])};
@@ -54,7 +54,7 @@ Result<Embedded> ReadEmbedded(const std::string& folder) {
   return embedded;
 }
 
-// Which model and pictures the arrays are of; written last, so that arrays with it are whole.
+// Which model and images the arrays are of; written last, so that arrays with it are whole.
 std::string MadeFrom(const Workspace& workspace, const Fingerprint& fingerprint) {
   return fingerprint.digest + " " + fingerprint.layer + " " + workspace.data_digest();
 }

@@ -1,4 +1,4 @@
-// A trained network and what it makes of every picture.
+// A trained network and what it makes of every image.
 #ifndef RESMEM_LAB_REPRODUCE_CIFAR100_BASE_H_
 #define RESMEM_LAB_REPRODUCE_CIFAR100_BASE_H_
 
@@ -31,15 +31,15 @@ struct Base {
   std::string model;  // the .onnx file
   Fingerprint fingerprint;
   TrainSplit split;      // rows of `train`
-  Embedded train, test;  // every picture
+  Embedded train, test;  // every image
 };
 // `run`: a finished training run; `model`: "last", or "epoch-0128".
 Result<Base> LoadBase(Workspace& workspace, const std::string& run,
                       const std::string& model = "last");
-// Any prepared model that has learned from all training pictures.
+// Any prepared model that has learned from all training images.
 Result<Base> LoadModel(Workspace& workspace, const std::string& name, const std::string& model);
 
-// `change` may spoil the pixels before they go in: the number of the first picture, its bytes.
+// `change` may spoil the pixels before they go in: the number of the first image, its bytes.
 using ChangePixels = std::function<Status(int64_t first, std::span<uint8_t> pixels)>;
 Result<Embedded> Embed(const OnnxModel& model, const ImageSet& pictures, Console& console,
                        const ChangePixels& change = {});

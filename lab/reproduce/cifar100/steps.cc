@@ -57,7 +57,7 @@ std::vector<Step> ListSteps(Workspace& workspace) {
       TunePaperRun);
   add("epochs", "base and ResMem by epoch of the paper's run", 120, {kPaperRun}, {}, {},
       JudgeEpochs);
-  add("latency", "one picture at a time, one thread", 15, {}, newest, {"short-resnet14-seed1"},
+  add("latency", "one image at a time, one thread", 15, {}, newest, {"short-resnet14-seed1"},
       MeasureLatency);
   add("sensitivity", "accuracy against k, sigma and T", 60, {}, newest, {}, SweepParameters);
   add("coarse", "errors within a superclass, mended or not", 10, {}, newest, {},

@@ -22,7 +22,7 @@ Result<ImageSet> OpenPart(const std::string& path, const std::string& part) {
   return ImageSet::Open(source);
 }
 
-// The first `count` pictures as a CIFAR-100 file: coarse and fine label, then planes of R, G, B.
+// The first `count` images as a CIFAR-100 file: coarse and fine label, then planes of R, G, B.
 Status WriteFirst(const ImageSet& set, int64_t count, const std::string& path) {
   count = std::min(count, set.size());
   const ImageShape& shape = set.shape();
@@ -49,7 +49,7 @@ Status AddToDigest(const ImageSet& set, Console& console, Digest* digest) {
   std::vector<uint8_t> pixels;
   for (int64_t begin = 0; begin < set.size(); begin += kReadTogether) {
     if (console.progress()->Cancelled()) return Status(ErrorCode::kCancelled, "stopped");
-    console.progress()->Report("reading pictures", begin, set.size());
+    console.progress()->Report("reading images", begin, set.size());
     const int64_t count = std::min(kReadTogether, set.size() - begin);
     pixels.resize(static_cast<size_t>(count * set.shape().bytes()));
     RESMEM_RETURN_IF_ERROR(set.Read(begin, count, pixels));
@@ -60,7 +60,7 @@ Status AddToDigest(const ImageSet& set, Console& console, Digest* digest) {
   return {};
 }
 
-// From the two labels of every picture.  A class without pictures is a superclass of its own.
+// From the two labels of every image.  A class without images is a superclass of its own.
 Result<std::vector<int32_t>> CoarseOfClass(const ImageSet& train, const ImageSet& test) {
   std::vector<int32_t> coarse_of_class;
   for (const ImageSet* set : {&train, &test}) {
@@ -92,7 +92,7 @@ Status Workspace::OpenPictures(const std::string& folder) {
     if (std::ssize(set->coarse_labels()) == set->size() && set->size() > 0) continue;
     return Status(ErrorCode::kBadData,
                   folder +
-                      ": pictures without superclasses; give the folder with CIFAR-100's "
+                      ": images without superclasses; give the folder with CIFAR-100's "
                       "train.bin and test.bin (also .xz or .gz)");
   }
   data_ = folder;

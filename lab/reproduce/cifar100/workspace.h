@@ -1,11 +1,11 @@
-// The folder that a reproduction works in, and the pictures that it is about:
+// The folder that a reproduction works in, and the images that it is about:
 //
 //   runs/NAME/       training runs, as `resmem train` makes them
-//   arrays/NAME/     train/ and test/ with keys, logits and labels of every picture
+//   arrays/NAME/     train/ and test/ with keys, logits and labels of every image
 //   memories/NAME    memories
 //   models/          models that were prepared from a file of the user's
 //   steps/NAME.json  results of the finished steps
-//   data/            --quick only: the first pictures of the data, as CIFAR-100 files
+//   data/            --quick only: the first images of the data, as CIFAR-100 files
 #ifndef RESMEM_LAB_REPRODUCE_CIFAR100_WORKSPACE_H_
 #define RESMEM_LAB_REPRODUCE_CIFAR100_WORKSPACE_H_
 
@@ -31,7 +31,7 @@ struct WorkspaceOptions {
 
 class Workspace {
  public:
-  // Makes the folders.  Errors: those of ImageSet::Open; kBadData where the pictures have no
+  // Makes the folders.  Errors: those of ImageSet::Open; kBadData where the images have no
   // superclasses and so are not CIFAR-100.
   static Result<Workspace> Open(WorkspaceOptions options, Console& console);
 
@@ -42,7 +42,7 @@ class Workspace {
   }
   int threads() const { return options_.runtime.threads; }
 
-  // Where the training program finds the pictures.
+  // Where the training program finds the images.
   const std::string& data() const { return data_; }
   const ImageSet& train() const { return *train_; }
   const ImageSet& test() const { return *test_; }
@@ -50,7 +50,7 @@ class Workspace {
   const std::string& data_digest() const { return data_digest_; }
   // Superclass of each class.
   const std::vector<int32_t>& coarse_of_class() const { return coarse_of_class_; }
-  // A tenth of the training pictures: 5,000 of CIFAR-100's.
+  // A tenth of the training images: 5,000 of CIFAR-100's.
   int64_t held_out_rows() const { return train().size() / 10; }
 
  private:

@@ -18,7 +18,7 @@ Scratch ScratchOf(const ConvLayout& layout) {
   return Scratch(static_cast<size_t>(layout.pixels * layout.shape.inputs));
 }
 
-// A batch in groups of pictures; the last may be smaller.
+// A batch in groups of images; the last may be smaller.
 struct Groups {
   explicit Groups(const TileUnit& unit)
       : size(GroupSize(unit.conv)),

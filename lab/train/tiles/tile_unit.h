@@ -1,7 +1,7 @@
 // One unit of a network, clip(norm(conv(x)) + shortcut), forward and back over a batch, with bf16
 // activations and products and float32 sums, weights and statistics.  Only where AmxActive().
 //
-// Activations are pictures x height x width x channels, weights outputs x kernel x kernel x inputs.
+// Activations are images x height x width x channels, weights outputs x kernel x kernel x inputs.
 // outputs are a multiple of 16, and inputs too where their gradient is wanted.  The batch is cut
 // into groups by the shape alone and their sums are added in order: the bits of the results do not
 // depend on `threads`.
@@ -36,7 +36,7 @@ struct UnitActivations {
   const Bfloat16* x = nullptr;
   const Bfloat16* shortcut = nullptr;  // null: none
   Bfloat16* convolved = nullptr;
-  OpenBits* open = nullptr;  // pictures x height x width x channels / 16
+  OpenBits* open = nullptr;  // images x height x width x channels / 16
   Bfloat16* y = nullptr;     // not read on the way back
 };
 

@@ -25,7 +25,7 @@ struct Case {
 
   std::string Name() const {
     const ConvShape& c = conv;
-    return std::to_string(pictures) + " pictures of " + std::to_string(c.height) + " x " +
+    return std::to_string(pictures) + " images of " + std::to_string(c.height) + " x " +
            std::to_string(c.width) + " x " + std::to_string(c.inputs) + ", outputs " +
            std::to_string(c.outputs) + ", kernel " + std::to_string(c.kernel) + ", stride " +
            std::to_string(c.stride);
@@ -56,7 +56,7 @@ Halves RandomHalves(int64_t count, double scale, Random& random) {
   return values;
 }
 
-// Calls visit(input, weight, output) with the indices of every product of a picture.
+// Calls visit(input, weight, output) with the indices of every product of an image.
 template <typename Visit>
 void EachProduct(const ConvShape& s, Visit&& visit) {
   const int64_t edge = s.kernel / 2;

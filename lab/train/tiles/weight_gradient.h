@@ -19,7 +19,7 @@ class WeightGradient {
   // Values of a partial sum.
   int64_t values() const;
 
-  // sums += over `count` pictures.  `scratch` holds the inputs as layout.Place() put them,
+  // sums += over `count` images.  `scratch` holds the inputs as layout.Place() put them,
   // `gradient` positions x outputs with zeros on borders and up to a multiple of 32.
   void Add(const Bfloat16* scratch, const Bfloat16* gradient, int64_t count, float* sums);
 

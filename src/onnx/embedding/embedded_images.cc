@@ -12,7 +12,7 @@
 namespace resmem {
 namespace {
 
-// Enough for the runtime's full speed; of large pictures fewer, so that memory stays in bounds.
+// Enough for the runtime's full speed; of large images fewer, so that memory stays in bounds.
 constexpr int64_t kBatchRows = 256;
 constexpr int64_t kBatchBytes = int64_t{32} << 20;
 
@@ -61,7 +61,7 @@ class Embedded final : public EmbeddedImages {
     }
     return {};
   } catch (...) {
-    return CaughtException("embed the pictures");
+    return CaughtException("embed the images");
   }
 
  private:
@@ -115,13 +115,13 @@ Result<std::shared_ptr<const EmbeddedImages>> EmbeddedImages::Create(OnnxModel m
                                                                      const EmbedOptions& options) {
   const ModelManifest& manifest = model.manifest();
   const ImageShape wanted = {manifest.height, manifest.width, manifest.channels};
-  std::string name = images.paths().empty() ? "pictures" : images.paths().front();
+  std::string name = images.paths().empty() ? "images" : images.paths().front();
   if (!manifest.takes_pictures()) {
     return Status(ErrorCode::kMismatch, Text(name, ": the model reads rows of ", manifest.columns,
-                                             " values, not pictures"));
+                                             " values, not images"));
   }
   if (images.shape() != wanted) {
-    return Status(ErrorCode::kMismatch, Text(name, ": pictures of ", ImageShapeText(images.shape()),
+    return Status(ErrorCode::kMismatch, Text(name, ": images of ", ImageShapeText(images.shape()),
                                              ", but the model reads ", ImageShapeText(wanted)));
   }
   const int64_t end = options.end == 0 ? images.size() : options.end;

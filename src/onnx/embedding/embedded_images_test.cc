@@ -1,4 +1,4 @@
-// Pictures as rows, through the real ONNX Runtime.
+// Images as rows, through the real ONNX Runtime.
 #include "resmem/models/embedded_images.h"
 
 #include <gtest/gtest.h>

@@ -39,7 +39,7 @@ class EmbeddingFolder : public testing::Test {
   // Row r: keys r, r + 0.25, ...; the logits say class 1 for even rows.
   Status Run(int64_t begin, int64_t count, std::span<float> keys, std::span<float> logits) {
     ++blocks_run_;
-    if (begin == fails_at_) return {ErrorCode::kBadData, "a broken picture"};
+    if (begin == fails_at_) return {ErrorCode::kBadData, "a broken image"};
     for (int64_t i = 0; i < count; ++i) {
       const auto row = static_cast<float>(begin + i);
       for (int64_t d = 0; d < kDim; ++d) {
@@ -151,7 +151,7 @@ TEST_F(EmbeddingFolder, RowsOfOtherWorkAreNotTakenOver) {
   EXPECT_EQ(Write()->found, 0);
   EXPECT_EQ(Write()->found, kRows);
   fs::rename(target_, target_ + ".partial");
-  rows_.source = [](int64_t row) { return Text("other picture ", row); };
+  rows_.source = [](int64_t row) { return Text("other image ", row); };
   EXPECT_EQ(Write()->found, 0);
   fs::rename(target_, target_ + ".partial");
   rows_.made_from[1] = "other data";

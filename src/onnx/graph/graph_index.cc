@@ -20,7 +20,7 @@ bool IsOneOf(const std::string& word, const std::array<std::string_view, kCount>
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-// What a layer's output may be made by.  Convolutions are not here: their pictures are no vectors.
+// What a layer's output may be made by.  Convolutions are not here: their images are no vectors.
 bool MakesVectors(const std::string& op) {
   static constexpr std::array<std::string_view, 23> kOperators = {"GlobalAveragePool",
                                                                   "GlobalMaxPool",

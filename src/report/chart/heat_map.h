@@ -9,8 +9,8 @@
 
 namespace resmem {
 
-// Signed values on a grid.  Blue above zero, orange below, paler towards zero: the page's
-// background shows through, so the same picture serves light, dark and paper.
+// Signed values on a grid.  Blue above zero, orange below, paler toward zero: the page's
+// background shows through, so the same image serves light, dark and paper.
 struct HeatMap {
   std::string title, x_label, y_label;
   std::vector<std::string> columns, rows;  // tick texts; rows from bottom to top

@@ -17,7 +17,7 @@ constexpr double kLeft = 52, kRight = 330, kTop = 10, kBottom = 192;
 constexpr size_t kStyles = 6;  // of curves in style.css
 constexpr size_t kMostMarkers = 30;
 
-// Of a picture that stands alone: the page's light colors, without variables, which some viewers
+// Of an image that stands alone: the page's light colors, without variables, which some viewers
 // of SVG do not know.
 constexpr char kPictureStyle[] = R"(<style>
 text { font-family: "Segoe UI", "Noto Sans", "DejaVu Sans", Arial, sans-serif; fill: #1b2027; }

@@ -60,7 +60,7 @@ Html CalibrationSection(const Node& node) {
   }
   Html lede;
   lede << "Where bars end on the diagonal, an answer given with 80\u202f% confidence is right four "
-       << "times in five. The orange part is the gap; the grey columns below tell how many answers "
+       << "times in five. The orange part is the gap; the gray columns below tell how many answers "
        << "fall into each bin. ResMem's probabilities are made from its scores by \u201c"
        << Name(node.At("calibrator").Text()) << "\u201d.";
   return Html() << Element("p", {{"class", "lede"}}, lede)
@@ -105,7 +105,7 @@ Html CoarseSection(const Node& coarse) {
        << "base, " << Percent(of_errors, 1) << ". "
        << (of_fixed > of_errors
                ? "The memory adds mostly fine detail that the base had not learned."
-               : "The memory does not favour near misses here.");
+               : "The memory does not favor near misses here.");
   return Html() << Element("p", {{"class", "lede"}}, lede)
                 << Table("Near misses", Element("tr", {}, head), rows);
 }

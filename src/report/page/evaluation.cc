@@ -102,11 +102,11 @@ Html Setting(const Node& document) {
   }
   if (const std::optional<Node> mass = document.Find("mean_residual_mass")) {
     text << " Mean residual mass of the memory " << PercentData(*mass)
-         << " (0 where the base has memorised its training rows and nothing is left to add).";
+         << " (0 where the base has memorized its training rows and nothing is left to add).";
   }
   const Node leaked = document.At("rows_at_distance_zero");
   text << " " << CountData(leaked)
-       << " of the rows judged lie at distance zero from a memorised one.";
+       << " of the rows judged lie at distance zero from a memorized one.";
   return Element("p", {{"class", "quiet"}}, text);
 }
 

@@ -22,7 +22,7 @@ Result<Json> TunePaperRun(const Context& context);
 // Base and ResMem at the epochs kept of the paper's run.
 Result<Json> JudgeEpochs(const Context& context);
 
-// One picture at a time on one thread: the network, the search, the correction.
+// One image at a time on one thread: the network, the search, the correction.
 Result<Json> MeasureLatency(const Context& context);
 
 // Test accuracy against k, sigma and T, one at a time, from one neighbor pass.
@@ -34,14 +34,14 @@ Result<Json> CompareSuperclasses(const Context& context);
 // Quality of the probabilities, before and after.
 Result<Json> JudgeProbabilities(const Context& context);
 
-// Test pictures made worse.
+// Test images made worse.
 Result<Json> JudgeShift(const Context& context);
 
-// Why a gain is as large as it is: what the base has memorised, keys of unit length, the best
-// values in hindsight, a memory of pictures that the base has not seen.
+// Why a gain is as large as it is: what the base has memorized, keys of unit length, the best
+// values in hindsight, a memory of images that the base has not seen.
 Result<Json> Diagnose(const Context& context);
 
-// A network from elsewhere that has nearly memorised its training pictures.
+// A network from elsewhere that has nearly memorized its training images.
 Result<Json> JudgePretrained(const Context& context);
 
 }  // namespace resmem::cli::reproduce::cifar100

@@ -6,7 +6,7 @@
 namespace resmem::cli::reproduce::cifar100 {
 namespace {
 
-// Of CIFAR-100's training pictures, as nearly every published network uses them.
+// Of CIFAR-100's training images, as nearly every published network uses them.
 constexpr float kMean[] = {0.5070f, 0.4865f, 0.4409f};
 constexpr float kDeviation[] = {0.2673f, 0.2564f, 0.2761f};
 

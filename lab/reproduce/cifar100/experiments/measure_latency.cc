@@ -27,7 +27,7 @@ Json Summary(std::vector<double> seconds) {
   return {{"median_ms", at(0.5)}, {"p95_ms", at(0.95)}, {"runs", std::ssize(seconds)}};
 }
 
-// Seconds of work(i) for pictures i, after a few that do not count.
+// Seconds of work(i) for images i, after a few that do not count.
 Result<Json> TimeEach(int64_t pictures, const std::function<Status(int64_t)>& work) {
   std::vector<double> seconds;
   for (int64_t i = 0; i < kWarmUp + kMeasured; ++i) {

@@ -64,7 +64,7 @@ Result<Json> TrainAndJudge(const Context& context, const TrainingRun& run) {
                  {"model", base.fingerprint.digest}};
   RESMEM_ASSIGN_OR_RETURN(result["test"], Judge(workspace, memory, base.test.view(),
                                                 kPaperParameters, {.baselines = true}));
-  // Each training picture is in the memory and finds itself.
+  // Each training image is in the memory and finds itself.
   RESMEM_ASSIGN_OR_RETURN(result["train"],
                           Judge(workspace, memory, learned.view(), kPaperParameters));
   RESMEM_ASSIGN_OR_RETURN(result["typical_distance"],

@@ -28,7 +28,7 @@ inline constexpr Epoch kEpochs[] = {{128, 0.340, 0.493},
 inline constexpr double kResNet8Milliseconds = 15.9, kResNet14Milliseconds = 26.2;
 inline constexpr double kKnnMilliseconds = 4.8;
 
-// Not the paper's: what is published for this file, and what it gives on its training pictures.
+// Not the paper's: what is published for this file, and what it gives on its training images.
 inline constexpr char kPretrainedFile[] = "cifar100_resnet20.onnx";
 inline constexpr double kPretrainedTest = 0.6883, kPretrainedTrain = 0.9342;
 

@@ -7,7 +7,7 @@ namespace resmem::cli::reproduce::cifar100 {
 namespace {
 
 std::string NameOfSetting(const std::string& name) {
-  return name == "paper" ? "the paper's values" : "values tuned on held-out pictures";
+  return name == "paper" ? "the paper's values" : "values tuned on held-out images";
 }
 
 // One line of the sweep as a figure and as its summary.
@@ -47,7 +47,7 @@ void AddSensitivity(Page* page) {
   const Json& sweep = page->result("sensitivity");
   page->Paragraph("One value at a time around the paper's (" + ParametersText(At(sweep, "around")) +
                   "), from one neighbor pass over the test "
-                  "pictures, network `" +
+                  "images, network `" +
                   TextAt(sweep, "run") + "`, whose base alone reaches " +
                   ShareText(NumberAt(sweep, "base/accuracy/value")) + ".");
   MarkdownTable table({"value", "range", "lowest", "highest", "at the end of the range"});
@@ -92,7 +92,7 @@ void AddCalibration(Page* page) {
   page->Paragraph("Network `" + TextAt(result, "run") + "`, " +
                   ParametersText(At(result, "parameters")) + "; temperatures fitted on " +
                   Count(CountAt(result, "held_out_rows")) +
-                  " held-out pictures by NLL, judged on the test pictures. Smaller is better.");
+                  " held-out images by NLL, judged on the test images. Smaller is better.");
   MarkdownTable table({"probabilities", "temperature", "NLL", "Brier", "ECE"});
   Figure figure{
       "Reliability", "", {"confidence", false, true}, {"how often it was right", false, true}, {}};
@@ -102,7 +102,7 @@ void AddCalibration(Page* page) {
                   ShareText(NumberAt(method, "ece"))});
     Curve curve{TextAt(method, "method"), false, {}};
     for (const Json& bin : At(method, "bins")) {
-      constexpr int64_t kFewest = 50;  // pictures, for a share that means something
+      constexpr int64_t kFewest = 50;  // images, for a share that means something
       if (CountAt(bin, "count") < kFewest) continue;
       curve.points.push_back({NumberAt(bin, "confidence"), NumberAt(bin, "accuracy"), {}});
     }
@@ -114,12 +114,12 @@ void AddCalibration(Page* page) {
 }
 
 void AddShift(Page* page) {
-  if (!page->Begin("Shifted test pictures", "shift")) return;
+  if (!page->Begin("Shifted test images", "shift")) return;
   const Json& result = page->result("shift");
   page->Paragraph("Network `" + TextAt(result, "run") +
                   "`; the rules are in "
                   "`include/resmem/models/corruption.h` (whole-number arithmetic, seed " +
-                  Count(CountAt(result, "seed")) + "); the memory holds clean pictures.");
+                  Count(CountAt(result, "seed")) + "); the memory holds clean images.");
   for (const auto& [setting, clean] : At(result, "clean").items()) {
     MarkdownTable table({"pictures, " + NameOfSetting(setting), "base", "ResMem", "gain"});
     const auto add = [&](const std::string& name, const Json& judged) {

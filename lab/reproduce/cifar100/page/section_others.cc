@@ -7,9 +7,9 @@
 namespace resmem::cli::reproduce::cifar100 {
 
 void AddLatency(Page* page) {
-  if (!page->Begin("Time for one picture", "latency")) return;
+  if (!page->Begin("Time for one image", "latency")) return;
   const Json& result = page->result("latency");
-  page->Paragraph("One picture at a time on one thread, median and 95th percentile of " +
+  page->Paragraph("One image at a time on one thread, median and 95th percentile of " +
                   Count(CountAt(result, "network/runs")) + "; " +
                   Count(CountAt(result, "memory_rows")) + " keys of " +
                   Count(CountAt(result, "dim")) + " floats, k " +
@@ -50,8 +50,8 @@ void AddPretrained(Page* page) {
   page->Paragraph("`" + TextAt(result, "file") + "`, embedding tensor `" +
                   TextAt(result, "embedding") +
                   "`: " + ShareText(NumberAt(result, "test/base/value")) +
-                  " on the test pictures and " + ShareText(NumberAt(result, "train/base/value")) +
-                  " on its training pictures. What it has memorised leaves a mean residual of " +
+                  " on the test images and " + ShareText(NumberAt(result, "train/base/value")) +
+                  " on its training images. What it has memorized leaves a mean residual of " +
                   NumberText(NumberAt(result, "test/mean_residual_mass"), 3) +
                   " at T 1.4 (0: nothing to remember, 1: always wrong).");
   if (TextAt(result, "file") == paper::kPretrainedFile) {
@@ -72,9 +72,9 @@ void AddPretrained(Page* page) {
          ShareText(NumberAt(judged, "gain/tpr")), ShareText(NumberAt(judged, "gain/fpr"))});
   };
   add("the paper's for ResNet-8", At(result, "test"));
-  add("on training pictures outside the memory (the network has seen them)",
+  add("on training images outside the memory (the network has seen them)",
       At(result, "out_of_memory/test"));
-  add("on half of the test pictures, judged on the other half", At(result, "half_of_test/test"));
+  add("on half of the test images, judged on the other half", At(result, "half_of_test/test"));
   page->Add(table);
 }
 
@@ -83,9 +83,8 @@ void AddDiagnosis(Page* page) {
   const Json& result = page->result("diagnosis");
   page->Paragraph("Network `" + TextAt(result, "run") +
                   "`: " + ShareText(NumberAt(result, "train_accuracy/value")) +
-                  " on its training pictures, " +
-                  ShareText(NumberAt(result, "test_accuracy/value")) +
-                  " on the test pictures. A memory can only give back what the base got wrong on "
+                  " on its training images, " + ShareText(NumberAt(result, "test_accuracy/value")) +
+                  " on the test images. A memory can only give back what the base got wrong on "
                   "the rows it holds:");
   MarkdownTable residuals({"T", "mean residual, half the L1 norm"});
   for (const Json& line : At(result, "residuals")) {
@@ -94,14 +93,14 @@ void AddDiagnosis(Page* page) {
   }
   page->Add(residuals);
   page->Paragraph(
-      "The best that any of the values tried reach, **chosen on the test pictures "
+      "The best that any of the values tried reach, **chosen on the test images "
       "themselves**: an upper bound that shows whether tuning is the reason, and not a "
       "result.");
   MarkdownTable hindsight({"keys", "values tried", "best in hindsight", "gain"});
   Figure figure{"The best gain for each T, in hindsight",
                 "",
                 {"T", false, false},
-                {"gain, share of the test pictures", false, true},
+                {"gain, share of the test images", false, true},
                 {}};
   for (const auto& [name, best] : At(result, "hindsight").items()) {
     hindsight.AddRow({name, Count(CountAt(best, "points")), ParametersText(At(best, "parameters")),
@@ -118,15 +117,15 @@ void AddDiagnosis(Page* page) {
   const Json& memories = At(result, "memories");
   if (memories.is_null()) {
     page->Paragraph(
-        "A memory of pictures that the base has not seen: needs step "
+        "A memory of images that the base has not seen: needs step "
         "`size-resnet8-40`.");
     return;
   }
   page->Paragraph("The same base (`" + TextAt(memories, "run") + "`) with two memories of " +
                   Count(CountAt(memories, "rows")) +
-                  " pictures each: those that it has learned from, and pictures that it has never "
+                  " images each: those that it has learned from, and images that it has never "
                   "seen, whose residuals it had no chance to shrink (what cross-fitting would "
-                  "give). k, σ and T were chosen on held-out pictures for each.");
+                  "give). k, σ and T were chosen on held-out images for each.");
   MarkdownTable table({"memory of", "values", "mean residual", "base", "ResMem", "gain"});
   for (const char* name : {"seen", "unseen"}) {
     const Json& judged = At(memories, name);

@@ -34,7 +34,7 @@ void AddPaperRun(Page* page) {
   if (!page->Begin("ResNet-8 with the paper's full recipe", "paper-resnet8-seed1")) return;
   const Json& run = page->result("paper-resnet8-seed1");
   page->Paragraph(Count(CountAt(run, "epochs")) + " epochs on " +
-                  Count(CountAt(run, "learned_rows")) + " pictures, seed " +
+                  Count(CountAt(run, "learned_rows")) + " images, seed " +
                   Count(CountAt(run, "seed")) + ", trained in " +
                   Duration(NumberAt(run, "training_seconds")) + " with products in " +
                   TextAt(run, "precision") + ". The paper gives no weight decay; here it is " +
@@ -59,19 +59,19 @@ void AddPaperRun(Page* page) {
     page->Paragraph(
         "(a) k, σ and T were chosen with the network `short-resnet8-seed1` on " +
         Count(CountAt(page->result("short-resnet8-seed1"), "held_out_rows")) +
-        " pictures that it never saw, and used here as they are; (a') with σ times the ratio of "
+        " images that it never saw, and used here as they are; (a') with σ times the ratio of "
         "the two networks' distances to the tenth neighbor, " +
         NumberText(NumberAt(tuned, "sigma_ratio"), 3) + ", which needs no labels. (b) chosen on " +
         Count(CountAt(tuned, "out_of_memory/chosen/rows")) +
-        " training pictures that were kept out of the memory only: **the network has learned from "
-        "them**, so that its answers there are better than on new pictures and the choice leans "
-        "towards the base (gain there " +
+        " training images that were kept out of the memory only: **the network has learned from "
+        "them**, so that its answers there are better than on new images and the choice leans "
+        "toward the base (gain there " +
         PointsWithInterval(At(tuned, "out_of_memory/chosen/gain")) + ").");
   } else {
     page->Paragraph("At tuned values: not run yet, step `paper-tuned`.");
   }
   page->Paragraph("On its own " + Count(CountAt(run, "learned_rows")) +
-                  " training pictures, each of which finds itself in the memory: base " +
+                  " training images, each of which finds itself in the memory: base " +
                   ShareText(NumberAt(run, "train/base/value")) + ", ResMem " +
                   ShareText(NumberAt(run, "train/resmem/value")) + " (the paper: about 100 %).");
 }
@@ -81,10 +81,10 @@ void AddLongRun(Page* page) {
   const Json& run = page->result("long-resnet8-seed1");
   const Json& paper = page->result("paper-resnet8-seed1");
   page->Paragraph("The preset `long`: " + Count(CountAt(run, "epochs")) + " epochs on the same " +
-                  Count(CountAt(run, "learned_rows")) + " pictures, seed " +
+                  Count(CountAt(run, "learned_rows")) + " images, seed " +
                   Count(CountAt(run, "seed")) + ", trained in " +
                   Duration(NumberAt(run, "training_seconds")) + " with products in " +
-                  TextAt(run, "precision") + ". At the paper's values, on the test pictures:");
+                  TextAt(run, "precision") + ". At the paper's values, on the test images:");
   MarkdownTable table({"recipe", "epochs", "base", "k-NN only", "ResMem", "gain"});
   const auto add = [&](const char* name, const Json& judged) {
     table.AddRow({name, Count(CountAt(judged, "epochs")),

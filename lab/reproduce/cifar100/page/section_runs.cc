@@ -31,9 +31,9 @@ MarkdownTable RunsTable(const std::string& first) {
 }
 
 constexpr char kColumns[] =
-    "Tuned: k, σ and T with the largest gain on the pictures held out of training, λ of kNN-LM "
+    "Tuned: k, σ and T with the largest gain on the images held out of training, λ of kNN-LM "
     "likewise; careful rule: the largest TPR among points with FPR below 5 % there. Judged on the "
-    "test pictures.";
+    "test images.";
 
 }  // namespace
 
@@ -110,18 +110,18 @@ void AddDepth(Page* page) {
 }
 
 void AddSizes(Page* page) {
-  page->Heading("Number of training pictures: ResNet-8, short preset");
-  MarkdownTable table({"share", "pictures", "base", "ResMem at the paper's values", "gain",
+  page->Heading("Number of training images: ResNet-8, short preset");
+  MarkdownTable table({"share", "images", "base", "ResMem at the paper's values", "gain",
                        "ResMem, tuned", "gain, tuned", "training: base", "training: ResMem"});
-  Figure accuracy{"Test accuracy against training pictures",
+  Figure accuracy{"Test accuracy against training images",
                   "",
-                  {"training pictures", false, false},
+                  {"training images", false, false},
                   {"test accuracy", false, true},
                   {}};
-  Figure gains{"Gain against training pictures",
+  Figure gains{"Gain against training images",
                "",
-               {"training pictures", false, false},
-               {"gain, share of the test pictures", false, true},
+               {"training images", false, false},
+               {"gain, share of the test images", false, true},
                {}};
   Curve base{"base", false, {}}, resmem{"ResMem, tuned", false, {}};
   Curve at_paper{"at the paper's k, σ, T", false, {}}, tuned{"tuned", false, {}};

@@ -53,7 +53,7 @@ void AddPaperLines(const Page& page, MarkdownTable* table) {
   };
   share("TPR: wrong → right", paper::kTpr, "test/gain/fixed");
   share("FPR: right → wrong", paper::kFpr, "test/gain/harmed");
-  table->AddRow({"ResMem on its training pictures", "about 100 %",
+  table->AddRow({"ResMem on its training images", "about 100 %",
                  ShareText(NumberAt(run, "train/resmem/value")),
                  NumberAt(run, "train/resmem/value") > 0.995 ? "match" : "below",
                  "base there: " + ShareText(NumberAt(run, "train/base/value"))});
@@ -80,9 +80,9 @@ void AddSeedLines(const Page& page, MarkdownTable* table) {
            " (5 seeds)",
        SpreadText(of_base),
        VerdictOfMeans(paper::kSeedsBase, paper::kSeedsBaseDeviation, paper::kSeeds, of_base),
-       "another recipe, and 10 % of the pictures held out"});
+       "another recipe, and 10 % of the images held out"});
   table->AddRow(
-      {"the same: ResMem, tuned on held-out pictures",
+      {"the same: ResMem, tuned on held-out images",
        ShareText(paper::kSeedsResMem) + " ± " + Fixed(100 * paper::kSeedsResMemDeviation, 2) +
            " (5 seeds)",
        SpreadText(of_resmem),
@@ -111,9 +111,8 @@ void AddOtherLines(const Page& page, MarkdownTable* table) {
                                 : Fixed(ours / known, 1) + " times slower",
                    "another machine"});
   };
-  time("one picture through ResNet-8, one thread", paper::kResNet8Milliseconds,
-       "network/median_ms");
-  time("k-NN step for one picture, one thread", paper::kKnnMilliseconds, "knn_step/median_ms");
+  time("one image through ResNet-8, one thread", paper::kResNet8Milliseconds, "network/median_ms");
+  time("k-NN step for one image, one thread", paper::kKnnMilliseconds, "knn_step/median_ms");
 }
 
 }  // namespace
@@ -138,12 +137,12 @@ std::string ReasonForSmallGain(const Page& page, const Json& run) {
   const double seen = NumberAt(memories, "seen/gain/value");
   const double unseen = NumberAt(memories, "unseen/gain/value");
   if (unseen > seen) {
-    say("a memory of pictures the base has not seen gains " + PointsText(unseen) +
+    say("a memory of images the base has not seen gains " + PointsText(unseen) +
         " where one of "
-        "seen pictures gains " +
+        "seen images gains " +
         PointsText(seen) + ": the base has learned part of its residuals away");
   }
-  say("base on its training pictures " + ShareText(NumberAt(run, "train/base/value")));
+  say("base on its training images " + ShareText(NumberAt(run, "train/base/value")));
   return reason;
 }
 

@@ -9,10 +9,10 @@ void WritePage(std::span<const Step> steps, bool quick, Page* page) {
   page->Paragraph(
       "Written by `resmem reproduce cifar100` from the results of its steps; nothing here is typed "
       "by hand. How to run it: docs/reproduce.md. Gains are in percentage points of accuracy, "
-      "intervals are 95 %; the test pictures choose nothing unless a line says so.");
+      "intervals are 95 %; the test images choose nothing unless a line says so.");
   if (quick) {
     page->Paragraph(
-        "**A rehearsal (`--quick`) on a few hundred pictures and two epochs: the numbers mean "
+        "**A rehearsal (`--quick`) on a few hundred images and two epochs: the numbers mean "
         "nothing.**");
   }
   AddSummary(page);
