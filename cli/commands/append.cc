@@ -16,20 +16,20 @@ class Append : public Command {
  public:
   void Declare(CommandLine& line) override {
     line.About("add rows to a memory",
-               "The rows are found by whoever opens the memory next. An id that lives in the "
-               "memory already is refused, and then nothing is added. Where the memory has an "
-               "index, rows are searched exactly until there are 16,384, then put into it.");
+               "The next process that opens the memory finds the new rows. If an id is already in "
+               "the memory, nothing is added. If the memory has an index, new rows are searched "
+               "exactly until there are 16,384 of them; then they join the index.");
     DeclareMemory(line, &memory_path_);
     data_.Declare(line, DatasetUse::kStore);
     line.Value("--out-of-fold-logits", &out_of_fold_logits_, "FILE",
-               "in place of --logits, for a memory that was made of such: each row's from a model "
-               "that was trained without it")
+               "instead of --logits, for a memory made from out-of-fold logits: each row's logits "
+               "from a model trained without that row")
         .File();
     roles_.Declare(line, Role::kTrain);
     model_.Declare(line, /*check=*/true);
     output_.Declare(line);
     line.AddExample("this week's labels", "resmem append my.resmem --data week47.npz");
-    line.AddExample("images, one folder a class, through the memory's own model",
+    line.AddExample("images, one folder per class, through the memory's own model",
                     "resmem append my.resmem --images week47");
   }
 
@@ -84,7 +84,7 @@ class Append : public Command {
     return Status(
         ErrorCode::kInvalidArgument,
         memory_path_ + (cross_fitted ? " holds out-of-fold logits; give --out-of-fold-logits FILE, "
-                                       "from models that were trained without these rows"
+                                       "from models trained without these rows"
                                      : " does not hold out-of-fold logits; give --logits FILE"));
   }
 

@@ -52,7 +52,7 @@ std::span<const SiblingCommand> SiblingCommands() {
       {"Base models", "train", "train a base network on images or a table", "resmem-lab"},
       {"A base of our own", "base train", "train a small base model: linear or one hidden layer",
        "resmem-lab"},
-      {"A base of our own", "base run", "keys and logits of rows from a model of 'base train'",
+      {"A base of our own", "base run", "compute keys and logits with a model from 'base train'",
        "resmem-lab"},
       {"Language models", "lm train", "train a language model on tokens", "resmem-lab"},
       {"Understand it", "theory", "simulate the paper's linear regression: risk against n",

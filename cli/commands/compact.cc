@@ -15,15 +15,14 @@ constexpr OpenOptions kWithoutIndex{.verify_blocks = false, .exact = true};
 class Compact : public Command {
  public:
   void Declare(CommandLine& line) override {
-    line.About(
-        "rewrite a memory as one segment without deleted rows",
-        "It then answers bit for bit as a memory that was made without those rows. Needs "
-        "room for a second copy while it works. An index is made anew; where a key is too far "
-        "away for one, search is exact, and a warning says so.");
+    line.About("rewrite a memory as one segment without deleted rows",
+               "The compacted memory answers bit for bit like one made without the deleted rows. "
+               "Needs disk space for a second copy while it runs. The index is rebuilt; if a key "
+               "is too far away to be indexed, search becomes exact and a warning says so.");
     DeclareMemory(line, &memory_path_);
     line.Group("Options");
     line.Flag("--freeze", &freeze_,
-              "turn logits into residuals at the memory's T: less work at serving, but T can no "
+              "replace logits by residuals at the memory's T: faster predictions, but T can no "
               "longer change");
     output_.Declare(line);
     line.AddExample("before deployment", "resmem compact my.resmem --freeze");

@@ -11,13 +11,14 @@ namespace {
 class Compare : public Command {
  public:
   void Declare(CommandLine& line) override {
-    line.About("every method on one neighbor pass",
-               "Base, nearest class mean, k-NN, kNN-LM mixing (1 - lambda) softmax(f) + lambda "
-               "p_knn at each lambda, and ResMem. Gains are in percentage points.");
+    line.About("compare all methods on the same neighbors",
+               "Base, nearest class mean, k-NN, kNN-LM, which mixes (1 - lambda) softmax(f) + "
+               "lambda p_knn, at each lambda, and ResMem. All run at ResMem's k and sigma. Gains "
+               "are in percentage points.");
     run_.DeclareInput(line);
     line.Group("Methods");
     line.Value("--lambdas", &run_.options().lambdas, "LIST",
-               "kNN-LM's weights, 0 to 1: values 0,0.5,1 or a range low:high:count");
+               "weights of kNN-LM, 0 to 1: values such as 0,0.5,1 or a range low:high:count");
     run_.DeclareModelAndOutput(line);
     line.AddExample("the usual sweep", "resmem compare my.resmem --data test.npz");
     line.AddExample("a finer one", "resmem compare my.resmem --data test.npz --lambdas 0:1:21");

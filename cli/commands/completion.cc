@@ -44,7 +44,7 @@ class Completion : public Command {
     line.AddExample("bash, for this session", "source <(resmem completion bash)");
     line.AddExample("zsh, into a folder of $fpath",
                     "resmem completion zsh > ~/.zsh/functions/_resmem");
-    line.AddExample("fish, for good",
+    line.AddExample("fish, permanently",
                     "resmem completion fish > ~/.config/fish/completions/resmem.fish");
   }
 
@@ -67,7 +67,7 @@ class Completion : public Command {
     const std::string script = CompletionScript(shell_, lines);
     if (script.empty()) {
       return Status(ErrorCode::kInvalidArgument,
-                    "'" + shell_ + "' is not a shell we know; choose of: bash, zsh, fish");
+                    "'" + shell_ + "' is not a known shell; choose one of: bash, zsh, fish");
     }
     RESMEM_RETURN_IF_ERROR(PrintResult(script));
     return ExitCode::kOk;

@@ -15,14 +15,14 @@ class Delete : public Command {
  public:
   void Declare(CommandLine& line) override {
     line.About("remove rows from a memory by id",
-               "They are gone from the answers of whoever opens the memory next, and from the "
-               "bytes on disk after 'resmem compact'. Where one id is unknown nothing is deleted.");
+               "The rows no longer affect answers once the memory is opened again; 'resmem "
+               "compact' removes their bytes from disk. If any id is unknown, nothing is deleted.");
     DeclareMemory(line, &memory_path_);
     line.Group("Rows (one of the two)");
     line.Value("--ids", &ids_, "LIST", "ids: 3,5,9");
-    line.Value("--ids-file", &ids_file_, "FILE", "text with one id a line").File();
+    line.Value("--ids-file", &ids_file_, "FILE", "text file with one id per line").File();
     output_.Declare(line);
-    line.AddExample("two rows, and their bytes too",
+    line.AddExample("two rows, including their bytes on disk",
                     "resmem delete my.resmem --ids 3,5 && resmem compact my.resmem");
   }
 
@@ -38,7 +38,7 @@ class Delete : public Command {
     const std::string words = "deleted " + Counted(static_cast<int64_t>(ids_.size()), "row") +
                               "; " + memory_path_ + " holds " + Count(memory.rows()) + "\n";
     RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, {}, words, console));
-    console.Note("their bytes are on disk until: resmem compact " + memory_path_);
+    console.Note("their bytes stay on disk until you run: resmem compact " + memory_path_);
     return ExitCode::kOk;
   }
 
@@ -58,7 +58,7 @@ class Delete : public Command {
                     ids_file_ + ": line " + std::to_string(number) + ": " + status.message());
     }
     if (!ids_.empty()) return {};
-    return Status(ErrorCode::kBadData, ids_file_ + ": holds no id; give one a line");
+    return Status(ErrorCode::kBadData, ids_file_ + ": holds no id; give one per line");
   }
 
   std::string memory_path_, ids_file_;

@@ -33,29 +33,28 @@ class Doctor : public Command {
  public:
   void Declare(CommandLine& line) override {
     line.About(
-        "is the memory in order, and does it help?",
-        "Asks rows of the memory for their neighbors, by its index and exactly: the recall, "
-        "and the accuracy that is lost. With rows given also the recall on them, and where they "
-        "have logits and labels base against base + memory; without, on rows of the memory, each "
-        "without itself.\n"
-        "Exits with 5 where base + memory is worse than the base on the rows compared, by however "
-        "little; the verdict says whether so many rows prove it. Rows that the base was trained on "
-        "give no verdict and never 5: rows of which any is marked train or most are in the "
-        "memory, and the memory's own unless its logits are out-of-fold.");
+        "check that a memory is in order and helps",
+        "Searches for the neighbors of some of the memory's rows with the index and exactly, and "
+        "reports the recall and the accuracy lost. Also measures the recall on rows that you give. "
+        "If those have logits and labels, compares the base with base + memory on them; otherwise "
+        "on the memory's own rows, leaving each one out.\nExits with 5 if base + memory is worse "
+        "than the base on the compared rows by any amount; the verdict says whether that many rows "
+        "prove it. Rows that the base was trained on give no verdict and never exit with 5. Those "
+        "are: rows of which any is marked train, rows that are mostly in the memory, and the "
+        "memory's own rows unless its logits are out-of-fold.");
     DeclareMemory(line, &memory_path_);
     data_.Declare(line, DatasetUse::kDiagnose);
     roles_.Declare(line, Role::kTest);
     line.Group("Diagnosis");
     line.Value("--sample", &options_.sample, "ROWS",
-               "rows of the memory that are asked and answered, and of those given that are "
-               "asked for the recall; the answers are of all given. Below 30 the recall has no "
-               "interval");
+               "how many of the memory's rows to check, and how many of yours to measure the "
+               "recall on; accuracy uses all of yours. Below 30 the recall has no interval");
     model_.Declare(line, /*check=*/true);
     line.Group("Output");
-    line.Flag("--json", &json_, "one JSON document on stdout (docs/json.md)");
+    line.Flag("--json", &json_, "print one JSON document instead of text (docs/json.md)");
     DeclareThreads(line, &options_.threads);
     line.AddExample("after indexing", "resmem doctor my.resmem --data test.npz");
-    line.AddExample("as a gate of a deployment",
+    line.AddExample("as a deployment gate",
                     "resmem doctor my.resmem --data test.npz --quiet || exit 1");
   }
 
@@ -141,7 +140,7 @@ class Doctor : public Command {
     table.AddRow({"verdict", diagnosis.verdict + (diagnosis.worse ? "; exit 5" : "")});
     std::string text = table.Text();
     for (const std::string& advice : diagnosis.advice) text += "\n- " + advice + "\n";
-    if (diagnosis.advice.empty()) text += "\nnothing to complain of\n";
+    if (diagnosis.advice.empty()) text += "\nno problems found\n";
     return text;
   }
 

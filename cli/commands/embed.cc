@@ -57,36 +57,37 @@ Status FromRow(int64_t begin, const Status& status) {
 }
 
 void Embed::Declare(CommandLine& line) {
-  line.About(
-      "keys and logits of a data set from a base model",
-      "Writes keys.npy, logits.npy and, where known, labels.npy, sources.npy and split.npy "
-      "into a folder that the other commands take as --data. Work that was stopped or killed "
-      "goes on where it was when the same command is given again.");
-  line.Argument("MODEL", &model_path_, "FILE.onnx of resmem model prepare or resmem train").File();
-  line.Argument("DATA", &data_,
-                "images: CIFAR or IDX files or the folder of them, .npy, .npz:member, PNG, JPEG, "
-                "a folder of such, or one folder a class; for a model of tables any array")
+  line.About("compute keys and logits of a data set with a base model",
+             "Writes keys.npy, logits.npy and, if known, labels.npy, sources.npy and split.npy "
+             "into a folder that other commands take as --data. If it is stopped or killed, the "
+             "same command continues where it was.");
+  line.Argument("MODEL", &model_path_, "FILE.onnx from resmem model prepare or resmem train")
       .File();
-  line.Choice<std::string, std::string>("--part", &part_, {{"train", "train"}, {"test", "test"}},
-                                        "of a folder that holds both; marks all rows as such");
+  line.Argument("DATA", &data_,
+                "images: CIFAR or IDX files or their folder, .npy, .npz:member, PNG, JPEG, a "
+                "folder of those, or one folder per class; for a table model, any array")
+      .File();
+  line.Choice<std::string, std::string>(
+      "--part", &part_, {{"train", "train"}, {"test", "test"}},
+      "which part of a folder that holds both to read; marks all its rows accordingly");
   DeclareRowRange(line, &range_);
-  line.Value("--labels", &labels_path_, "FILE", "class numbers, one a row")
-      .Default("those that come with the images")
+  line.Value("--labels", &labels_path_, "FILE", "class numbers, one per row")
+      .Default("the images' own labels")
       .File();
   line.Choice<std::optional<Role>, Role>(
       "--role", &role_,
       {{"train", Role::kTrain}, {"validation", Role::kValidation}, {"test", Role::kTest}},
-      "what these rows are: resmem tune then refuses test rows");
+      "what these rows are, recorded in split.npy; resmem tune refuses test rows");
   line.Value("--resize", &resize_, "N",
-             "the shorter side of each image becomes this long, then the center is cut out")
-      .Default("as the model's manifest says");
+             "resize the shorter side of each image to N pixels, then crop the center")
+      .Default("from the model's manifest");
   line.Group("Output");
-  line.Value("--output", &output_, "FOLDER", "the arrays; appears when they are complete")
+  line.Value("--output", &output_, "FOLDER",
+             "folder for the arrays; appears when they are complete")
       .Short("-o")
       .Required()
       .Folder();
-  line.Flag("--overwrite", &options_.overwrite,
-            "replace arrays that were made from something else");
+  line.Flag("--overwrite", &options_.overwrite, "replace arrays made from something else");
   line.Group("Runtime");
   DeclareRuntime(line, &runtime_);
   DeclareThreads(line, &runtime_.threads);
@@ -116,7 +117,7 @@ Status Embed::DescribeData(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     struct stat info {};
     if (stat(path.c_str(), &info) != 0) {
-      return {ErrorCode::kNotFound, path + ": is not there any more"};
+      return {ErrorCode::kNotFound, path + ": no longer exists"};
     }
     rows_.made_from.push_back(path + ", " + std::to_string(info.st_size) + " bytes, changed at " +
                               std::to_string(info.st_mtim.tv_sec));
@@ -180,7 +181,7 @@ Status Embed::OpenTable(const OnnxModel& model) {
   if (labels.rows() != table_->rows() || labels.columns() != 1) {
     return {ErrorCode::kBadData, labels_path_ + ": is " + Count(labels.rows()) + " x " +
                                      Count(labels.columns()) + ", but " + data_ + " has " +
-                                     Counted(table_->rows(), "row") + "; give one label a row"};
+                                     Counted(table_->rows(), "row") + "; give one label per row"};
   }
   std::vector<int64_t> numbers(static_cast<size_t>(labels.rows()));
   RESMEM_RETURN_IF_ERROR(labels.ReadIntegers(0, labels.rows(), numbers));
@@ -213,12 +214,12 @@ Status Embed::Print(const EmbeddedRows& done, double seconds, Console& console) 
   }
   const int64_t run = rows_.rows - done.found;
   const auto rate = static_cast<int64_t>(static_cast<double>(run) / std::max(seconds, 1e-9));
-  table.AddRow({"run", run == 0 ? "nothing: the arrays were there"
-                                : Counted(run, "row") + " in " + Duration(seconds) + ", " +
-                                      Count(rate) + " rows/s" +
-                                      (done.found == 0 ? ""
-                                                       : "; " + Count(done.found) +
-                                                             " were there from earlier work")});
+  table.AddRow(
+      {"run",
+       run == 0
+           ? "nothing to do: the arrays were already complete"
+           : Counted(run, "row") + " in " + Duration(seconds) + ", " + Count(rate) + " rows/s" +
+                 (done.found == 0 ? "" : "; " + Count(done.found) + " kept from an earlier run")});
   RESMEM_RETURN_IF_ERROR(PrintResult(table.Text()));
   console.Note("next: resmem memorize --data " + output_ + " --model " + model_path_ +
                " -o NEW.resmem");
@@ -235,7 +236,7 @@ Result<ExitCode> Embed::Run(Console& console) {
   RESMEM_ASSIGN_OR_RETURN(const OnnxModel model, OnnxModel::Open(model_path_, runtime_));
   if (model.manifest().takes_tokens()) {
     return Status(ErrorCode::kMismatch,
-                  model_path_ + ": a language model; its tokens go through resmem lm memorize");
+                  model_path_ + ": a language model; use resmem lm memorize for its tokens");
   }
   rows_.dim = model.manifest().dim;
   rows_.outputs = model.manifest().classes;

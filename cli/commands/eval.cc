@@ -11,23 +11,25 @@ namespace {
 class Eval : public Command {
  public:
   void Declare(CommandLine& line) override {
-    line.About("does the memory help? base and ResMem side by side",
-               "Accuracy with Wilson intervals, the gain with its paired interval and McNemar's "
-               "p-value, the baselines from the same neighbors, and the quality of the "
-               "probabilities before and after. Gains are in percentage points.");
+    line.About(
+        "does the memory help? compares base and ResMem",
+        "Reports accuracy with Wilson intervals, the gain with its paired interval and McNemar's "
+        "p-value, the baselines on the same neighbors (at ResMem's k and sigma), and the quality "
+        "of the probabilities before and after. Gains are in percentage points.");
     run_.DeclareInput(line);
     line.Group("Analysis");
     line.Flag("--per-class", &per_class_, "a line for each class");
     line.Value("--coarse", &coarse_, "FILE",
-               "superclass number of each class: how often an error stays within it")
+               "superclass number of each class; reports how often an error stays within the "
+               "superclass")
         .File();
     line.Value("--lambdas", &run_.options().lambdas, "LIST",
-               "weights that kNN-LM mixing may choose from, 0 to 1");
+               "weights that kNN-LM may choose from, 0 to 1");
     line.Flag("--fail-if-worse", &fail_if_worse_,
-              "exit with 5 where ResMem is less accurate than the base");
+              "exit with 5 if ResMem is less accurate than the base");
     run_.DeclareModelAndOutput(line);
     line.AddExample("on a test set", "resmem eval my.resmem --data test.npz");
-    line.AddExample("as a gate of a deployment",
+    line.AddExample("as a deployment gate",
                     "resmem eval my.resmem --data test.npz --fail-if-worse --quiet");
     line.AddExample("for other programs", "resmem eval my.resmem --data test.npz --json > e.json");
   }

@@ -1,4 +1,4 @@
-// resmem examples: single rows that the memory set right, and rows that it spoiled.
+// resmem examples: single rows that the memory fixed, and rows that it harmed.
 #include "console/command.h"
 #include "console/format.h"
 #include "console/output.h"
@@ -43,9 +43,9 @@ Result<Array> OpenPictures(const std::string& text) {
 }
 
 void Examples::Declare(CommandLine& line) {
-  line.About("rows that the memory set right, and rows that it spoiled",
-             "As many of each kind, by a stated rule and not by hand. The page shows each with its "
-             "ledger, and with images where there are any.");
+  line.About("rows that the memory fixed, and rows that it harmed",
+             "Picks the same number of each kind by a stated rule. The page shows each row with "
+             "its ledger, and with its image if there is one.");
   DeclareMemory(line, &memory_path_);
   data_.Declare(line, DatasetUse::kShow);
   roles_.Declare(line, Role::kTest);
@@ -53,23 +53,23 @@ void Examples::Declare(CommandLine& line) {
   line.Choice<ExampleRule, ExampleRule>(
       "--rule", &options_.rule,
       {{"largest-change", ExampleRule::kLargestChange}, {"random", ExampleRule::kRandom}},
-      "the largest changes of the true class's score, or drawn evenly");
-  line.Value("--count", &options_.count, "N", "of each kind");
-  line.Value("--seed", &options_.seed, "N", "of the rule random");
+      "the largest changes of the true class's score, or drawn at random");
+  line.Value("--count", &options_.count, "N", "rows of each kind");
+  line.Value("--seed", &options_.seed, "N", "seed of --rule random");
   line.Group("Images on the page");
   line.Value("--memory-images", &memory_images_, "FILE",
-             "of the memory's rows, in the order of memorizing: rows x height x width; with arrays "
-             "--images then names such an array of the input's rows")
+             "images of the memory's rows in their order, rows x height x width; --images then "
+             "names the same kind of array for the input rows")
       .File()
-      .Default("found by the memory's sources where it was made of images");
+      .Default("found through the memory's sources if it was made from images");
   parameters_.Declare(line, "as stored in the memory");
   DeclareExact(line, &exact_);
   model_.Declare(line, /*check=*/true);
   output_.Declare(line);
   DeclareThreads(line, &options_.threads);
-  line.AddExample("of images, through the memory's own model",
+  line.AddExample("from images, through the memory's own model",
                   "resmem examples my.resmem --images cifar100 --part test --report e.html");
-  line.AddExample("of arrays, with their images",
+  line.AddExample("from arrays, with their images",
                   "resmem examples my.resmem --data test --images test.gz \\\n"
                   "    --memory-images train.gz --report examples.html");
 }
@@ -134,9 +134,10 @@ Result<ExitCode> Examples::Run(Console& console) {
   RESMEM_RETURN_IF_ERROR(output_.CheckPaths(inputs));
   const MemoryDescription& description = memory.description();
   if (description.task != Task::kClassification) {
-    return Status(ErrorCode::kUnsupported, memory_path_ +
-                                               " is for regression, where no row is "
-                                               "right or wrong; try resmem explain");
+    return Status(
+        ErrorCode::kUnsupported,
+        memory_path_ +
+            " is a regression memory, and its answers are not right or wrong; try resmem explain");
   }
   RESMEM_ASSIGN_OR_RETURN(const Input input,
                           model_.OpenInput(data_, memory_path_, memory, options_.threads, console));

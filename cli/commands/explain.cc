@@ -17,22 +17,23 @@ class ExplainCommand : public Command {
  public:
   void Declare(CommandLine& line) override {
     line.About("one prediction as an exact sum over its neighbors",
-               "The base's share plus each neighbor's contribution gives the score. Shown for the "
-               "winning class and the runner-up; --json has every class. The flip set is a "
-               "greedy set of neighbors, strongest first, without whom, and with the others "
+               "The base's share plus each neighbor's contribution is the score. Shown for the "
+               "winning class and the runner-up; --json has every class. The flip set is found "
+               "greedily, strongest neighbor first: without these neighbors, and with the others "
                "reweighted, the answer would differ.");
     DeclareMemory(line, &memory_path_);
     data_.Declare(line, DatasetUse::kPredict);
-    line.Value("--row", &row_, "N", "which row of the input, from 0").Default("the only one");
+    line.Value("--row", &row_, "N", "which row of the input, counted from 0")
+        .Default("the only one");
     line.Value("--without-id", &without_id_, "ID",
-               "leave this row of the memory out, such as the query itself")
+               "leave out this row of the memory, such as the query itself")
         .Default("none");
     parameters_.Declare(line, "as stored in the memory");
     DeclareExact(line, &exact_);
     model_.Declare(line, /*check=*/true);
     line.Group("Output");
     line.Value("--lines", &lines_, "N", "neighbors shown; the sum is over all of them");
-    line.Flag("--json", &json_, "one JSON document on stdout (docs/json.md)");
+    line.Flag("--json", &json_, "print one JSON document instead of text (docs/json.md)");
     DeclareThreads(line, &threads_);
     line.AddExample("why row 7 got its answer", "resmem explain my.resmem --data test.npz --row 7");
     line.AddExample("why an image got its answer", "resmem explain my.resmem photo.png");

@@ -17,32 +17,35 @@ namespace {
 class Index : public Command {
  public:
   void Declare(CommandLine& line) override {
-    line.About("make search faster for a recall you choose",
-               "Up to about a million rows exact search is fast and needs no index. Beyond, name "
-               "the share of true neighbors that answers must hold: how much is read for it is "
-               "found by trying on rows of the memory, each without itself, or better on rows that "
-               "you give: new ones, as those that will be asked (100 or more; up to 2,000 are "
-               "taken, and kept in the memory for what is appended later). Rows marked test are "
-               "refused, as 'resmem tune' does; of rows that the memory holds you are warned: each "
-               "finds itself. Where lists do not pay search stays exact, and the index says so. "
-               "Rows that are appended or deleted later count at once. 'resmem doctor' tells what "
-               "the index costs in accuracy.");
+    line.About(
+        "make search faster for a recall you choose",
+        "Up to about a million rows, exact search is fast and needs no index. For more rows, say "
+        "what share of the true neighbors a search must find (--recall). The effort is tuned on "
+        "sample queries: yours (--data, recommended: at least 100 new rows like those you will "
+        "ask) or the memory's own rows, leaving each one out. Up to 2,000 of your rows are used "
+        "and kept in the memory, for retuning after appends. Rows marked test are refused; rows "
+        "that are in the memory draw a warning, because each finds itself. If an index would not "
+        "be faster, search stays exact and the index says so. Rows appended or deleted later take "
+        "effect at once. 'resmem doctor' reports what the index costs in accuracy.");
     DeclareMemory(line, &memory_path_);
     line.Group("Index");
-    line.Value("--recall", &options_.recall, "SHARE", "of the true neighbors, above 0 and below 1");
+    line.Value("--recall", &options_.recall, "SHARE",
+               "share of the true neighbors to find, above 0 and below 1");
     line.Value("--codes", &options_.code_bits, "BITS",
-               "a value: 8, 4 or 2; fewer for size, or for speed from 256 MiB of codes on")
-        .Default("8, where these take over 256 MiB 4");
-    line.Flag("--remove", &remove_, "take the index away: search is exact again")
+               "bits per value of the codes: 8, 4 or 2; fewer bits make a smaller index, and a "
+               "faster one above 256 MiB of codes")
+        .Default("8 bits, or 4 if 8-bit codes would exceed 256 MiB");
+    line.Flag("--remove", &remove_, "remove the index: search is exact again")
         .Excludes({"--recall", "--codes", "--seed", "--data", "--keys", "--images"});
-    line.Value("--seed", &options_.seed, "N", "of the lists; the same seed gives the same files");
+    line.Value("--seed", &options_.seed, "N",
+               "seed of the lists; the same seed gives the same files");
     DeclareThreads(line, &options_.threads);
     data_.Declare(line, DatasetUse::kAsk);
     roles_.Declare(line, Role::kValidation);
     model_.Declare(line, /*check=*/true);
     output_.Declare(line);
     line.AddExample("nineteen of twenty neighbors", "resmem index my.resmem --recall 0.95");
-    line.AddExample("of new rows as well, be they unlike the memory's",
+    line.AddExample("also for new rows, even if they differ from the memory's",
                     "resmem index my.resmem --recall 0.95 --data validation.npz");
     line.AddExample("exact again", "resmem index my.resmem --remove");
   }
@@ -60,8 +63,8 @@ class Index : public Command {
     if (remove_) return ExitCode::kOk;
     if (!data_.given() && memory.index().Approximate(memory.description().parameters.k)) {
       console.Note(
-          "the recall is that of the memory's own rows; --data chooses it on rows like those that "
-          "will be asked");
+          "the recall was measured on the memory's own rows; --data tunes it on rows like those "
+          "you will ask");
     }
     console.Note("next: resmem doctor " + memory_path_ + " --data TEST");
     return ExitCode::kOk;
@@ -93,8 +96,8 @@ class Index : public Command {
     const auto own = std::count(nearest.distances.begin(), nearest.distances.end(), 0.0f);
     if (own == 0) return {};
     console.Warn(Count(own) + " of " + Counted(options_.queries.rows, "row") +
-                 " given have their own key in the memory: each finds itself, and the recall "
-                 "promises too much for new rows; give rows that " +
+                 " given have their own key in the memory: each finds itself, so the recall is too "
+                 "optimistic for new rows; give rows that " +
                  memory_path_ + " does not hold");
     return {};
   }

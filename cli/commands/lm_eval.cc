@@ -33,19 +33,19 @@ class LmEval : public Command {
 };
 
 void LmEval::Declare(CommandLine& line) {
-  line.About("does the memory help a language model? base, k-NN, kNN-LM and ResMem",
-             "Next-token accuracy of every method from one neighbor pass, perplexity from the "
-             "probabilities of the base and of the calibrated scores, and intervals that draw "
-             "whole documents, because the tokens of one are not independent.");
+  line.About("does the memory help a language model? compares base, k-NN, kNN-LM and ResMem",
+             "Reports the next-token accuracy of every method on the same neighbors (at ResMem's k "
+             "and sigma) and the perplexity of the base and of the calibrated scores. Intervals "
+             "resample whole documents, because the tokens of a document are not independent.");
   DeclareMemory(line, &memory_path_);
-  line.Value("--tokens", &tokens_path_, "FILE", "held-out text, of resmem lm tokens")
+  line.Value("--tokens", &tokens_path_, "FILE", "held-out text from resmem lm tokens")
       .Required()
       .File();
   DeclareTokenRows(line, &rows_);
   parameters_.Declare(line, "as stored in the memory");
   DeclareExact(line, &exact_);
   options_.lambdas = {0.0f, 0.2f, 0.4f, 0.5f, 0.6f, 0.8f, 1.0f};
-  line.Value("--lambdas", &options_.lambdas, "LIST", "weights of kNN-LM mixing, 0 to 1");
+  line.Value("--lambdas", &options_.lambdas, "LIST", "weights of kNN-LM, 0 to 1");
   line.Group("Output");
   output_.Declare(line);
   line.Group("Model");
@@ -73,8 +73,8 @@ std::string LmEval::Words(const Evaluation& evaluation) const {
                {"95 % interval"},
                {"gain"},
                {"95 % interval"},
-               {"set right"},
-               {"spoiled"},
+               {"fixed"},
+               {"harmed"},
                {"perplexity"}});
   const auto between = [](const Interval& interval) {
     return Fixed(100 * interval.low, 2) + " .. " + Fixed(100 * interval.high, 2);
@@ -92,7 +92,7 @@ std::string LmEval::Words(const Evaluation& evaluation) const {
   return Counted(evaluation.rows, "token") + " of " +
          Counted(std::ssize(evaluation.slices), "document") + "; " +
          ParametersText(evaluation.parameters, evaluation.task) + "\n\n" + table.Text() +
-         "\nIntervals draw whole documents. ResMem's perplexity is by the calibrator " +
+         "\nIntervals resample whole documents. ResMem's perplexity uses the calibrator " +
          evaluation.calibrator + ".\n";
 }
 

@@ -1,4 +1,4 @@
-// resmem lm examples: single tokens that the memory set right, and some that it spoiled.
+// resmem lm examples: single tokens that the memory fixed, and some that it harmed.
 #include "console/command.h"
 #include "console/format.h"
 #include "console/output.h"
@@ -15,26 +15,29 @@ namespace {
 class LmExamples : public Command {
  public:
   void Declare(CommandLine& line) override {
-    line.About("tokens that the memory set right, and tokens that it spoiled",
-               "By a stated rule and not by hand: of each kind those whose true next token's score "
-               "changed most, at most one a document. Each with its context and the nearest "
-               "memorized contexts, with the token that followed there.");
+    line.About("tokens that the memory fixed, and tokens that it harmed",
+               "Picks, of each kind, the tokens whose true next token's score changed most, at "
+               "most one per document. Shows each with its context and the nearest memorized "
+               "contexts and the tokens that followed there.");
     DeclareMemory(line, &memory_path_);
-    line.Value("--tokens", &tokens_path_, "FILE", "held-out text, of resmem lm tokens")
+    line.Value("--tokens", &tokens_path_, "FILE", "held-out text from resmem lm tokens")
         .Required()
         .File();
     DeclareTokenRows(line, &rows_);
-    line.Value("--count", &options_.count, "N", "of each kind");
-    line.Value("--neighbors", &options_.neighbors, "N", "shown; all of them count");
+    line.Value("--count", &options_.count, "N", "tokens of each kind");
+    line.Value("--neighbors", &options_.neighbors, "N",
+               "neighbors shown; the answer uses all of them");
     parameters_.Declare(line, "as stored in the memory");
     DeclareExact(line, &exact_);
     line.Value("--memorized", &memorized_path_, "FILE", "the token set that was memorized")
-        .Default("as the memory remembers it")
+        .Default("the one recorded in the memory")
         .File();
-    line.Value("--tokenizer", &tokenizer_path_, "FILE", "that encoded it").Required().File();
+    line.Value("--tokenizer", &tokenizer_path_, "FILE", "the tokenizer that encoded the tokens")
+        .Required()
+        .File();
     line.Group("Model");
     model_.Declare(line);
-    line.AddExample("of a test set",
+    line.AddExample("on a test set",
                     "resmem lm examples train.resmem --tokens test.tokens --tokenizer "
                     "spiece.model --model run/last.onnx");
   }
@@ -70,7 +73,7 @@ class LmExamples : public Command {
   static std::string Text(const TokenExample& example) {
     using Align = Table::Align;
     Table facts = Table::Facts();
-    facts.AddRow({example.fixed ? "set right" : "spoiled", "in " + Printable(example.title)});
+    facts.AddRow({example.fixed ? "fixed" : "harmed", "in " + Printable(example.title)});
     facts.AddRow({"after", "... " + Printable(example.context)});
     facts.AddRow({"truth", example.truth + ": score " + Fixed(example.base_score, 3) + " -> " +
                                Fixed(example.resmem_score, 3)});

@@ -16,20 +16,21 @@ namespace {
 class LmExplain : public Command {
  public:
   void Declare(CommandLine& line) override {
-    line.About("which memorized contexts speak for the next token",
-               "For the last token of the text, or for the last N: the base's five best next "
-               "tokens, ResMem's, and the nearest memorized tokens with their contexts, the token "
-               "that followed there, and what each adds to ResMem's answer.");
+    line.About("which memorized contexts support the next token",
+               "Shows, after the last token of the text or the last N, the five best next tokens "
+               "of the base and of ResMem, and the nearest memorized contexts: the token that "
+               "followed there and what each adds to ResMem's answer.");
     DeclareMemory(line, &memory_path_);
-    line.Value("--text", &text_, "WORDS", "what stands before the token to be predicted")
-        .Required();
+    line.Value("--text", &text_, "WORDS", "the text before the token to predict").Required();
     line.Value("--last", &last_, "N", "explain the last N tokens of the text");
-    line.Value("--neighbors", &neighbors_, "N", "shown; all of them count");
+    line.Value("--neighbors", &neighbors_, "N", "neighbors shown; the answer uses all of them");
     parameters_.Declare(line, "as stored in the memory");
     line.Value("--tokens", &tokens_path_, "FILE", "the token set that was memorized")
-        .Default("as the memory remembers it")
+        .Default("the one recorded in the memory")
         .File();
-    line.Value("--tokenizer", &tokenizer_path_, "FILE", "that encoded it").Required().File();
+    line.Value("--tokenizer", &tokenizer_path_, "FILE", "the tokenizer that encoded the tokens")
+        .Required()
+        .File();
     line.Group("Model");
     model_.Declare(line);
     line.AddExample("a completion",

@@ -43,18 +43,18 @@ class LmGenerate : public Command {
 };
 
 void LmGenerate::Declare(CommandLine& line) {
-  line.About("go on with a text, by the base and by ResMem side by side",
-             "Greedy, or drawn from the probabilities with --sample; the same seed gives the same "
-             "text. Ends with the tokenizer's </s>.");
+  line.About("continue a text with the base and with ResMem, side by side",
+             "Greedy, or sampled from the probabilities with --sample; the same seed gives the "
+             "same text. Stops at the tokenizer's </s>.");
   DeclareMemory(line, &memory_path_);
-  line.Value("--text", &text_, "WORDS", "how it begins").Required();
-  line.Value("--count", &tokens_, "N", "tokens made, at most");
-  line.Flag("--sample", &sample_, "draw each token instead of taking the likeliest");
+  line.Value("--text", &text_, "WORDS", "the beginning of the text").Required();
+  line.Value("--count", &tokens_, "N", "generate at most N tokens");
+  line.Flag("--sample", &sample_, "sample each token instead of taking the most likely one");
   line.Value("--seed", &seed_, "N", "of the draws");
   line.Value("--sample-temperature", &sample_temperature_, "T",
-             "of the draws: below 1 more careful, above 1 bolder");
+             "temperature of --sample: below 1 more cautious, above 1 bolder");
   parameters_.Declare(line, "as stored in the memory");
-  line.Value("--tokenizer", &tokenizer_path_, "FILE", "that encoded the memorized text")
+  line.Value("--tokenizer", &tokenizer_path_, "FILE", "the tokenizer that encoded the tokens")
       .Required()
       .File();
   line.Group("Model");

@@ -11,19 +11,21 @@ namespace {
 class LmIndex : public Command {
  public:
   void Declare(CommandLine& line) override {
-    line.About("make search in a memory of tokens faster for a recall on new text",
-               "As 'resmem index --data', whose queries are here keys of held-out text: windows "
-               "drawn from all of it are run through the model, and 2,000 of their tokens ask. "
-               "'resmem index' without text measures on the memory's own tokens, and new text may "
-               "then find less.");
+    line.About(
+        "make token search faster for a recall on new text",
+        "Like 'resmem index --data', with queries from held-out text: windows from all of it are "
+        "run through the model, and 2,000 of their tokens are the queries. 'resmem index' without "
+        "text measures on the memory's own tokens, so the recall on new text may be lower.");
     DeclareMemory(line, &memory_path_);
-    line.Value("--tokens", &tokens_path_, "FILE", "held-out text, of resmem lm tokens")
+    line.Value("--tokens", &tokens_path_, "FILE", "held-out text from resmem lm tokens")
         .Required()
         .File();
     DeclareTokenRows(line, &rows_);
     line.Group("Index");
-    line.Value("--recall", &options_.recall, "SHARE", "of the true neighbors, above 0 and below 1");
-    line.Value("--seed", &options_.seed, "N", "of lists and tokens; the same gives the same files");
+    line.Value("--recall", &options_.recall, "SHARE",
+               "share of the true neighbors to find, above 0 and below 1");
+    line.Value("--seed", &options_.seed, "N",
+               "seed of the lists and of the sampled tokens; the same seed gives the same files");
     output_.Declare(line);
     line.Group("Model");
     model_.Declare(line);

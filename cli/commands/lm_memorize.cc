@@ -27,31 +27,30 @@ class LmMemorize : public Command {
 };
 
 void LmMemorize::Declare(CommandLine& line) {
-  line.About("a memory of one key a token",
-             "Runs the language model over every document and keeps, for each token that has a "
-             "next one, the embedding before it and the largest residuals of the prediction. Work "
-             "that was stopped or killed goes on where it was when the same command is given "
-             "again.");
-  line.Argument("TOKENS", &tokens_path_, "of resmem lm tokens").File();
+  line.About("store one key per token of a text",
+             "Runs the language model over every document and stores, for each token that has a "
+             "successor, the embedding that predicts it and the largest residuals of that "
+             "prediction. If it is stopped or killed, the same command continues where it was.");
+  line.Argument("TOKENS", &tokens_path_, "token set from resmem lm tokens").File();
   DeclareTokenRows(line, &rows_);
   line.Group("Memory");
   line.Choice<KeyType, KeyType>(
       "--key-type", &options_.key_type,
       {{"float32", KeyType::kFloat32}, {"float16", KeyType::kFloat16}, {"int8", KeyType::kInt8}},
       "how keys are stored");
-  line.Value("--top", &options_.top, "N", "residuals kept a token, the largest ones");
+  line.Value("--top", &options_.top, "N", "largest residuals kept per token");
   parameters_.Declare(line, "the paper's: k = 50, sigma = 1, T = 1");
   line.Value("--segment-rows", &options_.segment_rows, "N",
-             "tokens a file, about: so many are done again after a kill");
+             "tokens per file, approximately; a killed run loses at most this many");
   line.Group("Output");
-  line.Value("--output", &output_, "FOLDER", "the memory; appears when it is complete")
+  line.Value("--output", &output_, "FOLDER", "the memory's folder; appears when it is complete")
       .Short("-o")
       .Required()
       .Folder();
   memory_output_.Declare(line);
   line.Group("Model");
   model_.Declare(line);
-  line.AddExample("of the text that the model learned from",
+  line.AddExample("from the text that the model was trained on",
                   "resmem lm memorize train.tokens --model run/last.onnx -o train.resmem");
 }
 
@@ -72,10 +71,9 @@ Result<ExitCode> LmMemorize::Run(Console& console) {
   const int64_t made = done.rows - done.found;
   const double rate = static_cast<double>(made) / std::max(seconds, 1e-9);
   table.AddRow(
-      {"run",
-       Counted(made, "token") + " in " + Duration(seconds) + ", " +
-           Count(static_cast<int64_t>(rate)) + " tokens/s" +
-           (done.found == 0 ? "" : "; " + Count(done.found) + " were there from earlier work")});
+      {"run", Counted(made, "token") + " in " + Duration(seconds) + ", " +
+                  Count(static_cast<int64_t>(rate)) + " tokens/s" +
+                  (done.found == 0 ? "" : "; " + Count(done.found) + " kept from an earlier run")});
   table.AddRow(
       {"size",
        Fixed(static_cast<double>(memory.bytes_on_disk()) / static_cast<double>(memory.rows()), 1) +

@@ -28,23 +28,23 @@ class LmTokens : public Command {
 };
 
 void LmTokens::Declare(CommandLine& line) {
-  line.About("text to token ids, for a language model",
+  line.About("encode text as token ids for a language model",
              "Each article, JSON line or file is one document; a language model never sees two of "
              "them at once. Every document ends with the tokenizer's </s>. What is left out or "
-             "replaced is counted and told.");
+             "replaced is counted and reported.");
   text_.Declare(line);
   line.Value("--tokenizer", &tokenizer_path_, "FILE",
-             "a SentencePiece model: T5's, or of resmem tokenizer train")
+             "a SentencePiece model: T5's, or one from resmem tokenizer train")
       .Required()
       .File();
   DeclareThreads(line, &options_.threads);
   line.Group("Output");
-  line.Value("--output", &output_, "FILE", "the token set; appears when it is complete")
+  line.Value("--output", &output_, "FILE", "the token set's file; appears when it is complete")
       .Short("-o")
       .Required()
       .File();
-  line.Flag("--json", &json_, "one JSON document on stdout (docs/json.md)");
-  line.AddExample("Wikipedia by T5's tokenizer",
+  line.Flag("--json", &json_, "print one JSON document instead of text (docs/json.md)");
+  line.AddExample("Wikipedia with T5's tokenizer",
                   "resmem lm tokens train.txt.zst --tokenizer spiece.model -o train.tokens");
 }
 

@@ -30,20 +30,20 @@ class LmTune : public Command {
 };
 
 void LmTune::Declare(CommandLine& line) {
-  line.About("choose k and sigma of a memory of tokens on validation text",
-             "One search at the largest k serves the whole grid; T is the one that the memory is "
-             "frozen at. The calibrator, which makes probabilities of the scores, is chosen as "
-             "well. Holds the logits of all tokens at once (128 KB each with 32,128 classes): "
-             "--documents keeps them few.");
+  line.About(
+      "choose k and sigma on validation text",
+      "One search at the largest k serves the whole grid; T stays as the memory was frozen. Also "
+      "chooses the calibrator, which turns scores into probabilities. Holds the logits of all "
+      "tokens in memory (128 KB each with 32,128 classes); limit them with --documents.");
   DeclareMemory(line, &memory_path_);
-  line.Value("--tokens", &tokens_path_, "FILE", "validation text, of resmem lm tokens")
+  line.Value("--tokens", &tokens_path_, "FILE", "validation text from resmem lm tokens")
       .Required()
       .File();
   DeclareTokenRows(line, &rows_);
   DeclareTuning(line, &options_);
   line.Group("Output");
   output_.Declare(line);
-  line.Flag("--dry-run", &dry_run_, "leave the memory as it is");
+  line.Flag("--dry-run", &dry_run_, "do not change the memory");
   DeclareExact(line, &exact_);
   line.Group("Model");
   model_.Declare(line);
@@ -59,8 +59,8 @@ std::string LmTuningText(const Tuning& tuning) {
   table.AddRow({"tried", Counted(static_cast<int64_t>(tuning.points.size()), "point") + " on " +
                              Counted(tuning.rows, "token")});
   table.AddRow({"gain", SignedPoints(gain.gain) +
-                            " points on these tokens, so somewhat optimistic; " +
-                            Count(gain.fixed) + " set right, " + Count(gain.harmed) + " spoiled"});
+                            " points on the tokens it was chosen on, so somewhat optimistic; " +
+                            Count(gain.fixed) + " fixed, " + Count(gain.harmed) + " harmed"});
   if (tuning.cross_validated_gain.has_value()) {
     table.AddRow({"honest gain", SignedPoints(tuning.cross_validated_gain->gain) + " points"});
   }
@@ -94,7 +94,7 @@ Result<ExitCode> LmTune::Run(Console& console) {
         UpdateDescription(memory_path_, ApplyTuning(memory.description(), tuning)));
   }
   if (!output_.on_stdout()) RESMEM_RETURN_IF_ERROR(PrintResult(LmTuningText(tuning)));
-  console.Note(dry_run_ ? "dry run: " + memory_path_ + " is as it was"
+  console.Note(dry_run_ ? "dry run: " + memory_path_ + " is unchanged"
                         : "written into " + memory_path_);
   return ExitCode::kOk;
 }

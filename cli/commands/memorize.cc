@@ -43,11 +43,11 @@ class Memorize : public Command {
 
 void Memorize::Declare(CommandLine& line) {
   line.About("store a training set's keys and residuals",
-             "Reads the arrays in blocks of rows: they may be larger than memory. The new memory "
-             "appears whole, with its index where one is asked for, or not at all.");
+             "Reads the arrays in blocks of rows, so they may be larger than RAM. The new memory, "
+             "with its index if you ask for one, appears complete or not at all.");
   data_.Declare(line, DatasetUse::kStore);
   line.Value("--out-of-fold-logits", &out_of_fold_logits_, "FILE",
-             "in place of --logits: each row's from a model that was trained without it, for a "
+             "instead of --logits: each row's logits from a model trained without that row, for a "
              "base that has memorized its training set")
       .File();
   roles_.Declare(line, Role::kTrain);
@@ -55,7 +55,7 @@ void Memorize::Declare(CommandLine& line) {
       "--task", &task_,
       {{"classification", Task::kClassification}, {"regression", Task::kRegression}},
       "what the base predicts");
-  line.Value("--classes", &classes_file_, "FILE", "names of the classes, one a line").File();
+  line.Value("--classes", &classes_file_, "FILE", "names of the classes, one per line").File();
 
   line.Group("Memory");
   line.Value("--output", &output_, "NAME.resmem", "the new memory, a folder")
@@ -65,31 +65,32 @@ void Memorize::Declare(CommandLine& line) {
   line.Choice<KeyType, KeyType>(
       "--key-type", &key_type_,
       {{"float32", KeyType::kFloat32}, {"float16", KeyType::kFloat16}, {"int8", KeyType::kInt8}},
-      "how keys are stored: 4, 2 or 1 bytes a value");
+      "how keys are stored, in 4, 2 or 1 bytes per value");
   line.Choice<std::optional<ResidualForm>, ResidualForm>(
           "--form", &form_,
           {{"logits", ResidualForm::kLogits},
            {"dense", ResidualForm::kDense},
            {"sparse", ResidualForm::kSparse}},
-          "what is kept of each answer: logits (T may change later), all residuals at this T, or "
-          "the --top largest at this T")
+          "what is stored for each row: logits (T can change later), all residuals at this T, or "
+          "the --top largest of them")
       .Default("logits; sparse above " + Count(kSparseAboveClasses) +
                " classes; dense for regression");
-  line.Value("--top", &top_, "N", "sparse: residuals kept a row");
-  line.Flag("--freeze", &freeze_, "the same as --form dense: less work at serving, T fixed");
-  line.Flag("--half-residuals", &half_residuals_, "dense and sparse: values of 2 bytes");
+  line.Value("--top", &top_, "N", "residuals kept per row, for --form sparse");
+  line.Flag("--freeze", &freeze_, "same as --form dense: faster predictions, but T is fixed");
+  line.Flag("--half-residuals", &half_residuals_,
+            "store residuals in 2 bytes per value, for --form dense and sparse");
   line.Value("--recall", &recall_, "SHARE",
-             "also make an index that finds this share of the true neighbors, as 'resmem index'")
+             "also make an index that finds this share of the true neighbors, like 'resmem index'")
       .Default("none: search is exact");
-  line.Value("--codes", &code_bits_, "BITS", "of that index, a value: 8, 4 or 2")
-      .Default("as of 'resmem index'")
+  line.Value("--codes", &code_bits_, "BITS", "bits per value of the index's codes: 8, 4 or 2")
+      .Default("as in 'resmem index'")
       .Needs({"--recall"});
-  line.Flag("--overwrite", &overwrite_, "replace a memory of that name");
+  line.Flag("--overwrite", &overwrite_, "replace an existing memory");
   parameters_.Declare(line, "");
   model_.Declare(line, /*check=*/false);
   printed_.Declare(line);
 
-  line.AddExample("three files of any framework",
+  line.AddExample("three files from any framework",
                   "resmem memorize --keys z.npy --logits f.npy --labels y.npy -o my.resmem");
   line.AddExample("one archive, half the size, tied to its model",
                   "resmem memorize --data train.npz --key-type float16 --model net.onnx \\\n"
@@ -126,7 +127,7 @@ Result<MemoryDescription> Memorize::Describe(const Input& input) {
   RESMEM_ASSIGN_OR_RETURN(description.parameters, parameters_.Apply(Parameters(), task_));
   if (description.parameters.k == 0) {
     return Status(ErrorCode::kInvalidArgument,
-                  "--k 0: a memory that consults no neighbor is of no use; give 1 or more");
+                  "--k 0: a memory that consults no neighbors has no effect; give 1 or more");
   }
   RESMEM_ASSIGN_OR_RETURN(description.fingerprint, model_.Resolve());
   const std::string model = model_.Remembered();

@@ -17,12 +17,12 @@ namespace {
 class ModelInspect : public Command {
  public:
   void Declare(CommandLine& line) override {
-    line.About("what an ONNX file holds, and which tensors may serve as embedding",
-               "Reads the file without running it. The first candidate is what goes into the last "
-               "layer (Gemm or MatMul); the others lie before it.");
+    line.About("show what an ONNX file holds and which tensors can serve as the embedding",
+               "Reads the file without running it. The first candidate is the input of the last "
+               "layer (Gemm or MatMul); the others come before it.");
     line.Argument("FILE.onnx", &path_, "a model from any framework").File();
     line.Group("Output");
-    line.Flag("--json", &json_, "one JSON document on stdout (docs/json.md)");
+    line.Flag("--json", &json_, "print one JSON document instead of text (docs/json.md)");
     line.AddExample("for people", "resmem model inspect resnet20.onnx");
   }
 

@@ -28,11 +28,10 @@ class ModelPrepare : public Command {
 };
 
 void ModelPrepare::Declare(CommandLine& line) {
-  line.About(
-      "make a base model of an ONNX file: embedding and logits as outputs",
-      "Adds the embedding to the graph's outputs, tries the graph out, and writes it with a "
-      "manifest beside it (NEW.onnx, NEW.json) that says how images are prepared. External "
-      "data is taken in; probabilities of a last Softmax are replaced by what goes into it.");
+  line.About("turn an ONNX file into a base model with embedding and logits as outputs",
+             "Adds the embedding to the graph's outputs, runs the graph once, and writes it with a "
+             "manifest (NEW.onnx, NEW.json) that says how to prepare images. External data is "
+             "included; if the graph ends in Softmax, its input becomes the logits.");
   line.Argument("FILE.onnx", &source_, "a model from any framework").File();
   line.Group("Output");
   line.Value("--output", &output_, "NEW.onnx", "the base model").Short("-o").Required().File();
@@ -43,16 +42,18 @@ void ModelPrepare::Declare(CommandLine& line) {
       .Default("the graph's output");
   line.Group("Images");
   line.Value("--input-mean", &options_.mean, "LIST",
-             "subtracted from pixel / 255, one value a channel or one for all")
+             "subtracted from pixel / 255: one value per channel, or one for all")
       .Default("0");
-  line.Value("--input-std", &options_.deviation, "LIST", "then divides, likewise").Default("1");
-  line.Value("--size", &size_, "HxW", "height and width, where the graph leaves them open");
+  line.Value("--input-std", &options_.deviation, "LIST",
+             "then divides: one value per channel, or one for all")
+      .Default("1");
+  line.Value("--size", &size_, "HxW", "height and width, if the graph leaves them open");
   line.Value("--resize", &options_.resize, "N",
-             "bring the shorter side of an image to N, then cut out the center")
+             "resize the shorter side of each image to N pixels, then crop the center")
       .Default("only images of the model's own size");
   line.Group("Names");
-  line.Value("--classes", &classes_file_, "FILE", "names of the classes, one a line").File();
-  line.Value("--network", &options_.network, "TEXT", "what the network is called");
+  line.Value("--classes", &classes_file_, "FILE", "names of the classes, one per line").File();
+  line.Value("--network", &options_.network, "TEXT", "name of the network");
   line.Group("Runtime");
   DeclareRuntime(line, &runtime_);
   line.AddExample("a CIFAR network",

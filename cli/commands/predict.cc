@@ -51,37 +51,37 @@ class Predict : public Command {
 };
 
 void Predict::Declare(CommandLine& line) {
-  line.About("corrected predictions for new rows",
-             "Reads and answers in blocks of rows, so that the input may be larger than memory. "
-             "A line holds the row, its id where given, an image's name, the base's answer and "
-             "ours, each with its probability.");
+  line.About("predict new rows with base and memory",
+             "Reads and answers in blocks of rows, so the input may be larger than RAM. Each line "
+             "holds the row, its id if given, the name of an image, and the answers of the base "
+             "and of ResMem with their probabilities.");
   DeclareMemory(line, &memory_path_);
   data_.Declare(line, DatasetUse::kPredict);
   parameters_.Declare(line, "as stored in the memory");
   DeclareExact(line, &exact_);
   model_.Declare(line, /*check=*/true);
   line.Group("Output");
-  line.Value("--output", &output_, "FILE", "where the lines go")
+  line.Value("--output", &output_, "FILE", "file to write the lines to")
       .Short("-o")
       .File()
       .Default("standard output");
   line.Choice<LineFormat, LineFormat>(
       "--format", &format_, {{"csv", LineFormat::kCsv}, {"jsonl", LineFormat::kJsonLines}},
-      "of the lines: CSV with a header, or JSON lines");
-  line.Value("--top", &top_, "N", "also the N most probable classes").Default("off");
+      "format of the lines, CSV with a header or JSON lines");
+  line.Value("--top", &top_, "N", "also print the N most probable classes").Default("off");
   line.Value("--scores", &scores_, "FILE.npy",
-             "also write all raw scores as .npy, rows x outputs of float32: they sum to 1 but may "
-             "leave 0 to 1")
+             "also write all raw scores as .npy, rows x outputs of float32; a row sums to 1, but "
+             "single scores may be below 0 or above 1")
       .File();
   Option& calibrator =
       line.Value("--calibrator", &calibrator_, "WORD", "how scores become probabilities");
   for (const std::string_view name : CalibratorNames()) calibrator.choices.emplace_back(name);
   calibrator.Default("as stored in the memory");
   line.Value("--calibrator-temperature", &calibrator_temperature_, "X",
-             "of log-temperature, above 0")
+             "temperature of --calibrator log-temperature, above 0")
       .Default("as stored in the memory");
   line.Value("--block", &block_rows_, "ROWS",
-             "rows held at once; the answer does not depend on it");
+             "rows processed at once; the answer does not depend on it");
   DeclareThreads(line, &options_.threads);
   line.AddExample("images, through the memory's own model",
                   "resmem predict my.resmem photo.png cat.jpg");

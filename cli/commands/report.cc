@@ -15,8 +15,9 @@ namespace {
 Result<std::string> ReadDocument(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) {
-    return Status(ErrorCode::kNotFound, path + ": " + std::strerror(errno) +
-                                            "; give a file that --json of a command wrote");
+    return Status(ErrorCode::kNotFound,
+                  path + ": " + std::strerror(errno) +
+                      "; give a JSON document that a command printed with --json");
   }
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (file.bad()) return Status(ErrorCode::kIo, path + ": " + std::strerror(errno));
@@ -31,15 +32,16 @@ Status InFile(const std::string& path, const Status& status) {
 class Report : public Command {
  public:
   void Declare(CommandLine& line) override {
-    line.About("one HTML page from JSON results",
-               "The page holds everything it shows: it opens from disk without a network, prints, "
-               "and runs no script.");
-    line.Argument("RESULTS", &results_, "what --json of eval, tune, explain or theory wrote")
+    line.About("write one HTML page from JSON results",
+               "The page is self-contained: it opens from disk without a network, prints well, and "
+               "runs no scripts.");
+    line.Argument("RESULTS", &results_,
+                  "JSON document printed by eval, tune, explain or theory with --json")
         .File();
     line.Group("Input");
-    line.Value("--with", &more_, "FILE,...", "further results for the same page, in this order")
+    line.Value("--with", &more_, "FILE,...", "more results for the same page, in this order")
         .File();
-    line.Value("--title", &title_, "TEXT", "the page's title where several results are combined");
+    line.Value("--title", &title_, "TEXT", "title of the page if it combines several results");
     line.Group("Output");
     line.Value("--output", &output_, "FILE", "the page to write").Short("-o").File().Required();
     line.AddExample("an evaluation and the tuning before it",

@@ -11,11 +11,12 @@ namespace {
 class TokenizerInspect : public Command {
  public:
   void Declare(CommandLine& line) override {
-    line.About("what a tokenizer is, and how it splits a text");
+    line.About("show what a tokenizer is and how it splits a text");
     line.Argument("MODEL", &path_, "a SentencePiece model").File();
-    line.Value("--text", &text_, "WORDS", "shown as pieces with their ids, and decoded again");
+    line.Value("--text", &text_, "WORDS",
+               "text to show as pieces with their ids, and to decode again");
     line.Group("Output");
-    line.Flag("--json", &json_, "one JSON document on stdout (docs/json.md)");
+    line.Flag("--json", &json_, "print one JSON document instead of text (docs/json.md)");
     line.AddExample("T5's",
                     "resmem tokenizer inspect spiece.model --text 'The house is wonderful.'");
   }

@@ -29,25 +29,25 @@ class TokenizerTrain : public Command {
 
 void TokenizerTrain::Declare(CommandLine& line) {
   line.About("train a tokenizer on text",
-             "Learns the pieces that words are made of from lines drawn from the text, by "
-             "SentencePiece's program spm_train. The same text, options and seed give the same "
-             "file. The ids of T5 are kept: 0 <pad>, 1 </s>, 2 <unk>.");
+             "Learns word pieces from lines sampled from the text, with SentencePiece's program "
+             "spm_train. The same text, options and seed give the same file. The special ids are "
+             "T5's: 0 <pad>, 1 </s>, 2 <unk>.");
   text_.Declare(line);
   line.Value("--pieces", &train_.pieces, "N", "size of the vocabulary");
   line.Choice<TokenizerKind, TokenizerKind>(
       "--kind", &train_.kind, {{"unigram", TokenizerKind::kUnigram}, {"bpe", TokenizerKind::kBpe}},
       "how pieces are chosen; T5's are unigram");
   line.Value("--coverage", &train_.character_coverage, "SHARE",
-             "of the characters in the text that pieces must hold; the rest is unknown");
+             "share of the text's characters that the pieces must cover; the rest becomes unknown");
   line.Group("Sample");
-  line.Value("--sample-lines", &sample_.lines, "N", "lines that are learned from, at most");
-  line.Value("--seed", &seed_, "N", "of the sample");
+  line.Value("--sample-lines", &sample_.lines, "N", "learn from at most this many lines");
+  line.Value("--seed", &seed_, "N", "seed of the sample");
   line.Group("Output");
-  line.Value("--output", &output_, "FILE", "the model; appears when it is complete")
+  line.Value("--output", &output_, "FILE", "the model's file; appears when it is complete")
       .Short("-o")
       .Required()
       .File();
-  line.Flag("--json", &json_, "one JSON document on stdout (docs/json.md)");
+  line.Flag("--json", &json_, "print one JSON document instead of text (docs/json.md)");
   line.AddExample("8,000 pieces from a folder of texts",
                   "resmem tokenizer train speeches --pieces 8000 -o speeches.model");
 }

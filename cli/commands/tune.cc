@@ -34,26 +34,26 @@ class TuneCommand : public Command {
 
 void TuneCommand::Declare(CommandLine& line) {
   line.About("choose k, sigma and T on validation rows",
-             "One search at the largest k serves the whole grid. Where the data mark validation "
-             "rows only those are used; rows marked test are refused. The choice and its trace are "
+             "One search at the largest k serves the whole grid. If the data mark validation rows, "
+             "only those are used; rows marked test are refused. The choice and its trace are "
              "written into the memory.");
   DeclareMemory(line, &memory_path_);
   data_.Declare(line, DatasetUse::kTune);
   DeclareTuning(line, &options_);
   line.Group("Rows");
   line.Flag("--leave-one-out", &options_.leave_one_out,
-            "tune on the memory's own rows, each without itself; no input is needed where the "
-            "memory keeps logits");
+            "tune on the memory's own rows, leaving each one out; needs no input if the memory "
+            "keeps logits");
   model_.Declare(line, /*check=*/true);
   output_.Declare(line);
-  line.Flag("--dry-run", &dry_run_, "leave the memory as it is");
+  line.Flag("--dry-run", &dry_run_, "do not change the memory");
   DeclareExact(line, &exact_);
   DeclareThreads(line, &options_.threads);
   line.AddExample("the usual way", "resmem tune my.resmem --data validation.npz");
   line.AddExample(
-      "the paper's careful rule, with an honest estimate",
+      "the paper's conservative rule, with a cross-validated gain",
       "resmem tune my.resmem --data validation.npz --objective tpr-under-fpr --folds 5");
-  line.AddExample("on images that were kept back, with the memory's own model",
+  line.AddExample("on held-out images, with the memory's own model",
                   "resmem tune my.resmem --images cifar100 --part train \\\n"
                   "    --rows 45000:50000 --role validation");
   line.AddExample("without a validation set", "resmem tune my.resmem --leave-one-out");
@@ -119,7 +119,7 @@ Result<ExitCode> TuneCommand::Run(Console& console) {
     RESMEM_RETURN_IF_ERROR(UpdateDescription(memory_path_, ApplyTuning(description, tuning)));
   }
   if (!output_.on_stdout()) RESMEM_RETURN_IF_ERROR(PrintResult(Text(tuning)));
-  console.Note(dry_run_ ? "dry run: " + memory_path_ + " is as it was"
+  console.Note(dry_run_ ? "dry run: " + memory_path_ + " is unchanged"
                         : "written into " + memory_path_);
   return ExitCode::kOk;
 }

@@ -12,7 +12,7 @@ class Verify : public Command {
  public:
   void Declare(CommandLine& line) override {
     line.About("read every byte of a memory and compare its checksums",
-               "Exits with 3 and names the place where a byte is not what was written.");
+               "Exits with 3 and names the place if a byte is not what was written.");
     DeclareMemory(line, &memory_path_);
     output_.Declare(line);
     line.AddExample("after a copy", "resmem verify my.resmem");

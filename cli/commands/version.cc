@@ -9,7 +9,7 @@ namespace {
 class VersionCommand : public Command {
  public:
   void Declare(CommandLine& line) override {
-    line.About("which program this is");
+    line.About("print the version");
     line.AddExample("for a bug report", "resmem version");
   }
 

@@ -112,7 +112,7 @@ Status CommandLine::Set(Option& option, std::string_view text) {
   const Status status = option.set(text);
   if (status.ok()) return status;
   std::string message = option.name + ": " + status.message();
-  if (!option.choices.empty()) message += "; choose of: " + Join(option.choices);
+  if (!option.choices.empty()) message += "; choose one of: " + Join(option.choices);
   return Usage(std::move(message));
 }
 

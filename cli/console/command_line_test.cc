@@ -68,7 +68,7 @@ TEST(CommandLine, NamesTheOptionAndTheValueOfEveryMistake) {
   EXPECT_EQ(ErrorOf({"m", "--sigmas", "1,,2"}), "--sigmas: '' is not a number");
   EXPECT_EQ(ErrorOf({"m", "--sigmas", "nan"}), "--sigmas: 'nan' is not a number");
   EXPECT_EQ(ErrorOf({"m", "--kind", "huge"}),
-            "--kind: 'huge' is not one of them; choose of: small, large");
+            "--kind: 'huge' is not one of them; choose one of: small, large");
   EXPECT_EQ(ErrorOf({"m", "--k"}), "--k needs a value: --k N");
   EXPECT_EQ(ErrorOf({"m", "--k", "--json"}), "--k needs a value: --k N");
   EXPECT_EQ(ErrorOf({"m", "--k", "1", "--k", "2"}), "--k is given twice; give it once");

@@ -92,8 +92,8 @@ void WarnOfUnknownSimd(Console& console) {
   if (wanted == nullptr || *wanted == '\0' || SimdName() == wanted) return;
   std::string known;
   for (const std::string& name : SimdNamesAvailable()) known += (known.empty() ? "" : ", ") + name;
-  console.Warn("RESMEM_SIMD=" + std::string(wanted) + " is not one of this machine's: " + known +
-               "; going on with " + SimdName());
+  console.Warn("RESMEM_SIMD=" + std::string(wanted) +
+               " is not available on this machine: " + known + "; continuing with " + SimdName());
 }
 
 Result<ExitCode> RunWords(const Program& program, std::vector<std::string> words,
@@ -168,7 +168,7 @@ int RunProgram(const Program& program, int argc, char** argv) {
     console.Error("out of memory; free some, or work on fewer rows at a time");
     return static_cast<int>(ExitCode::kOutOfResources);
   } catch (const std::exception& exception) {
-    console.Error(std::string("a fault of resmem itself: ") + exception.what());
+    console.Error(std::string("a bug in resmem: ") + exception.what());
     return static_cast<int>(ExitCode::kFailure);
   }
 }

@@ -17,7 +17,7 @@ Result<std::vector<std::string>> ReadClassNames(const std::string& path) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (line.empty()) {
       return Status(ErrorCode::kBadData, path + ": line " + std::to_string(names.size() + 1) +
-                                             " is empty; give one class name a line");
+                                             " is empty; give one class name per line");
     }
     names.push_back(std::move(line));
   }
@@ -29,7 +29,7 @@ Result<std::vector<std::string>> ReadClassNames(const std::string& path, int64_t
   if (static_cast<int64_t>(names.size()) != classes) {
     return Status(ErrorCode::kBadData,
                   path + ": " + std::to_string(names.size()) + " names, but the logits have " +
-                      std::to_string(classes) + " columns; give one class name a line");
+                      std::to_string(classes) + " columns; give one class name per line");
   }
   return names;
 }

@@ -66,32 +66,35 @@ void DatasetOptions::Declare(CommandLine& line, DatasetUse use) {
   line.Group("Input (each FILE may be FILE:member; see 'Files' below)");
   line.Value("--data", &data_, "PATH",
              use == DatasetUse::kAsk
-                 ? "folder, .npz or .safetensors with an array 'keys'; an option below wins over it"
+                 ? "folder, .npz or .safetensors with an array 'keys'; the options below take "
+                   "precedence"
                  : "folder, .npz or .safetensors whose arrays have the usual names: keys, logits, "
-                   "labels, ids, sources, split, slices; an option below wins over it")
+                   "labels, ids, sources, split, slices; the options below take precedence")
       .File();
   line.Value("--keys", &keys_, "FILE", "embedding of each row: rows x dim").File();
   if (use != DatasetUse::kAsk) {
     line.Value("--logits", &logits_, "FILE",
-               "the base's output before softmax: rows x classes; for regression its prediction")
+               "the base's output before softmax: rows x classes; for regression, its prediction")
         .File();
   }
   if (use != DatasetUse::kPredict && use != DatasetUse::kAsk) {
-    line.Value("--labels", &labels_, "FILE", "class number of each row, from 0").File();
-    line.Value("--targets", &targets_, "FILE", "regression: true values, rows x outputs").File();
+    line.Value("--labels", &labels_, "FILE", "class number of each row, counted from 0").File();
+    line.Value("--targets", &targets_, "FILE", "true values for regression: rows x outputs").File();
   }
   const char* default_ids =
-      line.command() == "append" ? "go on after the memory's largest" : "the row's number";
+      line.command() == "append" ? "continue after the memory's largest" : "the row's number";
   if (use != DatasetUse::kAsk) {
     line.Value("--ids", &ids_, "FILE", "a whole number for each row")
         .File()
         .Default(use == DatasetUse::kPredict ? "" : default_ids);
   }
   if (use == DatasetUse::kStore) {
-    line.Value("--sources", &sources_, "FILE", "text for each row: where it came from").File();
+    line.Value("--sources", &sources_, "FILE", "text for each row that says where it came from")
+        .File();
   }
   if (use == DatasetUse::kJudge || use == DatasetUse::kShow || use == DatasetUse::kDiagnose) {
-    line.Value("--slices", &slices_, "FILE", "text for each row: the group it is reported under")
+    line.Value("--slices", &slices_, "FILE",
+               "text for each row that names the group it is reported under")
         .File();
   }
   if (use != DatasetUse::kPredict) {
@@ -99,17 +102,18 @@ void DatasetOptions::Declare(CommandLine& line, DatasetUse use) {
     line.Choice<std::optional<Role>, Role>(
             "--role", &role_,
             {{"train", Role::kTrain}, {"validation", Role::kValidation}, {"test", Role::kTest}},
-            "what all rows are, where there is no split")
+            "what all rows are, if there is no split")
         .Needs(kRowInputs);
   }
-  line.Value(
-          "--shape", &shape_, "NxM",
-          std::string("--keys is headerless raw values of this shape, -1x64") +
-              (use == DatasetUse::kAsk ? ""
-                                       : "; other arrays: --logits FILE,shape=-1x10,dtype=float32"))
+  line.Value("--shape", &shape_, "NxM",
+             std::string("shape of --keys if it is a raw file without a header, such as -1x64") +
+                 (use == DatasetUse::kAsk
+                      ? ""
+                      : "; for other arrays: --logits FILE,shape=-1x10,dtype=float32"))
       .Needs({"--keys"})
       .Needs({"--dtype"});
-  line.Value("--dtype", &element_type_, "TYPE", "element type of headerless --keys: float32, ...")
+  line.Value("--dtype", &element_type_, "TYPE",
+             "element type of --keys if it is a raw file: float32, ...")
       .Needs({"--shape"});
   images_.Declare(line, /*as_arguments=*/use == DatasetUse::kPredict);
   line.AddSection(
@@ -133,7 +137,7 @@ Result<DatasetSources> DatasetOptions::Sources() const {
   sources.role = role_;
   if (from_pictures()) {
     if (!logits_.empty()) {
-      return Usage("--logits belongs to --keys; from images the model makes both");
+      return Usage("--logits goes with --keys; for images, the model computes both");
     }
     if (split_.empty() && !role_.has_value()) sources.role = images_.role();
   }
@@ -176,7 +180,7 @@ Result<Input> DatasetOptions::Open(Task task, const std::string& model, int thre
     return Status(ErrorCode::kBadData,
                   task == Task::kClassification
                       ? "the input has no labels; give --labels FILE" +
-                            std::string(pictures != nullptr ? ", or one folder a class" : "")
+                            std::string(pictures != nullptr ? ", or one folder per class" : "")
                       : "the input has no targets; give --targets FILE");
   }
   return Input{std::move(dataset), std::move(pictures)};
@@ -185,7 +189,7 @@ Result<Input> DatasetOptions::Open(Task task, const std::string& model, int thre
 Status DatasetOptions::ReplaceLogits(const std::string& out_of_fold) {
   if (out_of_fold.empty()) return {};
   if (from_pictures()) {
-    return Usage("--out-of-fold-logits belongs to --keys; from images the model makes both");
+    return Usage("--out-of-fold-logits goes with --keys; for images, the model computes both");
   }
   if (!logits_.empty()) {
     return Usage("--logits and --out-of-fold-logits exclude each other; give one of them");
@@ -209,7 +213,7 @@ std::vector<std::string> DatasetOptions::Paths() const {
 
 void DeclareThreads(CommandLine& line, int* threads) {
   Option& option =
-      line.Value("--threads", threads, "N", "threads at work; the answer does not depend on it");
+      line.Value("--threads", threads, "N", "number of threads; the answer does not depend on it");
   option.Default("all processors");
   option.set = [threads](std::string_view text) {
     RESMEM_RETURN_IF_ERROR(ParseValue(text, threads));

@@ -12,8 +12,8 @@ void EvaluationRun::DeclareInput(CommandLine& line) {
   data_.Declare(line, DatasetUse::kJudge);
   roles_.Declare(line, Role::kTest);
   line.Flag("--leave-one-out", &options_.leave_one_out,
-            "judge the memory's own rows, each without itself; no input is needed where the "
-            "memory keeps logits");
+            "evaluate on the memory's own rows, leaving each one out; needs no input if the memory "
+            "keeps logits");
   parameters_.Declare(line, "as stored in the memory");
   DeclareExact(line, &exact_);
 }

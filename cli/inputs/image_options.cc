@@ -11,21 +11,22 @@ namespace resmem::cli {
 
 void ImageOptions::Declare(CommandLine& line, bool as_arguments) {
   if (as_arguments) {
-    line.Arguments("IMAGE", &files_, "PNG and JPEG files in the place of arrays or --images");
+    line.Arguments("IMAGE", &files_, "PNG and JPEG files, instead of arrays or --images");
   }
-  line.Group("Images in the place of arrays (docs/images.md)");
+  line.Group("Images instead of arrays (docs/images.md)");
   line.Value("--images", &path_, "PATH",
-             "the base model --model is run over them: CIFAR or IDX files or the folder of them, "
-             ".npy, .npz:member, PNG, JPEG, a folder of such, or one folder a class")
+             "images to run the base model --model on: CIFAR or IDX files or their folder, .npy, "
+             ".npz:member, PNG, JPEG, a folder of those, or one folder per class")
       .File();
-  line.Choice<std::string, std::string>("--part", &part_, {{"train", "train"}, {"test", "test"}},
-                                        "of a folder that holds both; marks all rows as such")
+  line.Choice<std::string, std::string>(
+          "--part", &part_, {{"train", "train"}, {"test", "test"}},
+          "which part of a folder that holds both to read; marks all its rows accordingly")
       .Needs(kPictureInputs);
   DeclareRowRange(line, &rows_).Needs(kPictureInputs);
   line.Value("--resize", &resize_, "N",
-             "the shorter side of each image becomes this long, then the center is cut out; 0: "
-             "every image has the model's size")
-      .Default("as the model's manifest says")
+             "resize the shorter side of each image to N pixels, then crop the center; 0: every "
+             "image already has the model's size")
+      .Default("from the model's manifest")
       .Needs(kPictureInputs);
   DeclareRuntime(line, &runtime_).Needs(kPictureInputs);
 }

@@ -33,11 +33,12 @@ Result<std::vector<int32_t>> ReadLabels(const Array& array, int64_t begin, int64
 void LabelledInputsOptions::Declare(CommandLine& line, bool labels_required) {
   line.Group("Input");
   line.Value("--inputs", &inputs_, "FILE",
-             "what the model sees, rows x columns: .npy, .npz:member, .csv, IDX (.gz), ...; "
-             "images are flattened, every column is standardized inside the model")
+             "inputs of the model, rows x columns: .npy, .npz:member, .csv, IDX (.gz), ...; images "
+             "are flattened, and the model standardizes every column")
       .Required()
       .File();
-  Option& labels = line.Value("--labels", &labels_, "FILE", "class number of each row, from 0");
+  Option& labels =
+      line.Value("--labels", &labels_, "FILE", "class number of each row, counted from 0");
   labels.File();
   if (labels_required) labels.Required();
   DeclareRowRange(line, &rows_);
@@ -68,7 +69,7 @@ Result<LabelledInputs> LabelledInputsOptions::Load() const {
     return Status(ErrorCode::kBadData, labels.name() + " is " + std::to_string(labels.rows()) +
                                            " x " + std::to_string(labels.columns()) + ", but " +
                                            array.name() + " has " + std::to_string(array.rows()) +
-                                           " rows; give one label a row");
+                                           " rows; give one label per row");
   }
   RESMEM_ASSIGN_OR_RETURN(inputs.labels, ReadLabels(labels, range.first, count));
   return inputs;

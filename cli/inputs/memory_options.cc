@@ -9,7 +9,7 @@ void DeclareMemory(CommandLine& line, std::string* path) {
 }
 
 void DeclareExact(CommandLine& line, bool* exact) {
-  line.Flag("--exact", exact, "search every key, even where the memory has an index");
+  line.Flag("--exact", exact, "search every key, even if the memory has an index");
 }
 
 Status CheckShapes(const std::string& memory_path, const MemoryDescription& memory,
@@ -17,7 +17,7 @@ Status CheckShapes(const std::string& memory_path, const MemoryDescription& memo
   const auto mismatch = [&](const char* what, int64_t found, int64_t wanted, const char* option) {
     return Status(ErrorCode::kBadData,
                   std::string("the input has ") + what + " of " + std::to_string(found) +
-                      " values a row, but " + memory_path + " holds " + std::to_string(wanted) +
+                      " values per row, but " + memory_path + " holds " + std::to_string(wanted) +
                       "; give " + option + " from the model and layer the memory was made with");
   };
   if (dataset.dim() != memory.dim) return mismatch("keys", dataset.dim(), memory.dim, "--keys");

@@ -36,15 +36,15 @@ std::string FingerprintText(const Fingerprint& fingerprint) {
 void ModelOptions::Declare(CommandLine& line, bool check) {
   line.Group("Model");
   line.Value("--model", &model_, "FILE|NAME",
-             check ? "the model that made these arrays; another one than the memory's is refused. "
-                     "Of images: the base model to run"
-                   : "the model that made the arrays: its file, or your name for it; later "
-                     "arrays must come from the same. Of images: the base model to run")
+             check ? "the model that made these arrays; a model other than the memory's is "
+                     "refused. For images: the base model to run"
+                   : "the model that made the arrays: its file, or your name for it; later arrays "
+                     "must come from the same model. For images: the base model to run")
       .File()
       .Needs(kRowInputs);
-  line.Value("--layer", &layer_, "NAME", "the layer whose output the keys are").Needs(kRowInputs);
+  line.Value("--layer", &layer_, "NAME", "the layer whose outputs are the keys").Needs(kRowInputs);
   if (check) {
-    line.Flag("--any-model", &any_model_, "use the rows without asking which model made them")
+    line.Flag("--any-model", &any_model_, "use the rows without checking which model made them")
         .Needs(kRowInputs);
   }
 }
@@ -91,7 +91,7 @@ Result<std::string> ModelOptions::FileFor(const std::string& memory_path,
   }
   if (IsFile(note->second)) return note->second;
   return Status(ErrorCode::kNotFound, memory_path + " was made with " + note->second +
-                                          ", which is not there any more; give --model FILE.onnx");
+                                          ", which no longer exists; give --model FILE.onnx");
 }
 
 Status ModelOptions::CheckFingerprint(const std::string& memory_path, const Fingerprint& memory,
@@ -99,7 +99,7 @@ Status ModelOptions::CheckFingerprint(const std::string& memory_path, const Fing
   if (any_model_) return {};
   if (memory.empty()) {
     if (!given.empty()) {
-      console.Note(memory_path + " does not know which model made it: --model is not checked");
+      console.Note(memory_path + " does not record which model made it: --model is not checked");
     }
     return {};
   }

@@ -13,8 +13,7 @@ void ParameterOptions::Declare(CommandLine& line, const std::string& default_tex
   line.Value("--k", &k_, "N", "neighbors consulted; 0 gives the base's prediction")
       .Default(text(static_cast<double>(own.k)));
   line.Value("--sigma", &sigma_, "X",
-             "bandwidth, above 0, in the unit of the keys' distances: weight = exp(-distance / "
-             "sigma)")
+             "bandwidth, above 0, in units of the key distances: weight = exp(-distance / sigma)")
       .Default(text(own.sigma));
   line.Value("--temperature", &temperature_, "X",
              "T, above 0: residual = onehot(label) - softmax(logits / T)")

@@ -58,8 +58,8 @@ void RoleOptions::Declare(CommandLine& line, Role made_for) {
        {"train", Role::kTrain},
        {"validation", Role::kValidation},
        {"test", Role::kTest}},
-      "of data with a split, the rows to take");
-  option.Default(std::string(RoleName(made_for)) + " where the data mark any")
+      "which rows to take if the data have a split");
+  option.Default(std::string(RoleName(made_for)) + " if any row is marked so")
       .Needs(kRowInputs)
       .Excludes({"--leave-one-out"});
 }
@@ -76,12 +76,12 @@ Result<std::optional<Role>> RoleOptions::Choose(const Dataset& dataset, Console&
                                                    " are marked test, " + why);
   };
   if (tests && made_for_ == Role::kValidation) {
-    return refuse("and a choice made on them would spoil the test; give validation rows");
+    return refuse("and tuning on them would make the test meaningless; give validation rows");
   }
   if (tests && made_for_ == Role::kTrain && !only_.has_value()) {
     return refuse(
-        "and a memory that holds them cannot be judged on them; give training rows, or --only all "
-        "if you mean it");
+        "and a memory that holds them cannot be evaluated on them; give training rows, or --only "
+        "all if you are sure");
   }
   if (any) return std::optional<Role>();
   const Role role = only_.has_value() ? **only_ : made_for_;

@@ -6,8 +6,8 @@ namespace resmem::cli {
 
 void TextChoice::Declare(CommandLine& line) {
   line.Arguments("TEXT", &paths_,
-                 "files, or folders of them: plain text, WikiText, JSON lines with a text each, "
-                 "<doc> files of WikiExtractor; also as .gz, .zst, .xz")
+                 "files or folders: plain text, WikiText, JSON lines with a text field, "
+                 "WikiExtractor <doc> files; also .gz, .zst, .xz")
       .Required()
       .File();
   line.Choice<TextForm, TextForm>(
@@ -18,8 +18,8 @@ void TextChoice::Declare(CommandLine& line) {
        {"wikitext", TextForm::kWikiText},
        {"jsonl", TextForm::kJsonLines},
        {"doc", TextForm::kDocTags}},
-      "what a document is (docs/text.md): found, by the content of each "
-      "file; text, the whole file; paragraphs, what blank lines part");
+      "what a document is (docs/text.md); found: detected from each file; text: the whole file; "
+      "paragraphs: text between blank lines");
 }
 
 void WarnOfCounts(const TextCounts& counts, const std::string& first_broken_record,
@@ -32,13 +32,14 @@ void WarnOfCounts(const TextCounts& counts, const std::string& first_broken_reco
     console.Warn(Counted(counts.empty_documents, "empty document") + " left out");
   }
   if (counts.cut_documents > 0) {
-    console.Warn(Counted(counts.cut_documents, "document") + " too long for one, given as several");
+    console.Warn(Counted(counts.cut_documents, "document") +
+                 " too long for one, split into several");
   }
   if (counts.bad_bytes > 0) {
     console.Warn(Counted(counts.bad_bytes, "byte") + " not UTF-8, replaced by U+FFFD");
   }
   if (counts.nul_bytes > 0) {
-    console.Warn(Counted(counts.nul_bytes, "NUL byte") + " replaced by blanks");
+    console.Warn(Counted(counts.nul_bytes, "NUL byte") + " replaced by spaces");
   }
 }
 

@@ -10,14 +10,14 @@
 namespace resmem::cli {
 
 void TokenModelOptions::Declare(CommandLine& line) {
-  line.Value("--model", &path_, "FILE", "FILE.onnx of resmem lm train").Required().File();
+  line.Value("--model", &path_, "FILE", "FILE.onnx from resmem lm train").Required().File();
   line.Choice<TokenEngine, TokenEngine>(
       "--engine", &engine_,
       {{"auto", TokenEngine::kAuto},
        {"native", TokenEngine::kNative},
        {"onnxruntime", TokenEngine::kOnnxRuntime}},
-      "what runs the model (native: resmem itself, models of resmem lm train; onnxruntime: any; "
-      "auto: as the memory was made, or for a new one native where it can)");
+      "what runs the model; native: resmem itself, for models from resmem lm train; onnxruntime: "
+      "any model; auto: what made the memory, or native if possible for a new one");
   DeclareRuntime(line, &runtime_);
   DeclareThreads(line, &runtime_.threads);
 }
@@ -49,11 +49,11 @@ Status CheckTokenizer(const std::string& path, const Tokenizer& tokenizer,
 }
 
 void DeclareTokenRows(CommandLine& line, TokenRowsOptions* options) {
-  line.Value("--documents", &options->documents, "N", "only the first N documents; 0: all");
-  line.Value("--window", &options->shape.length, "TOKENS", "that the model reads at once");
+  line.Value("--documents", &options->documents, "N", "use only the first N documents; 0: all");
+  line.Value("--window", &options->shape.length, "TOKENS", "tokens that the model reads at once");
   line.Value("--stride", &options->shape.stride, "TOKENS",
-             "from one window to the next; each token counts once, and sees at least window - "
-             "stride tokens before it where its document is that long");
+             "tokens from one window to the next; each token counts once and sees at least window "
+             "- stride tokens before it, if its document is that long");
 }
 
 Result<MemorizedText> MemorizedText::Open(const std::string& path, const ResidualMemory& memory) {
@@ -64,7 +64,7 @@ Result<MemorizedText> MemorizedText::Open(const std::string& path, const Residua
   };
   if (note("tokens_fingerprint").empty()) {
     return Status(ErrorCode::kMismatch,
-                  "the memory was not made of tokens; make one with: resmem lm memorize");
+                  "the memory was not made from tokens; make one with: resmem lm memorize");
   }
   const std::string file = path.empty() ? note("tokens") : path;
   RESMEM_ASSIGN_OR_RETURN(TokenSet set, TokenSet::Open(file));

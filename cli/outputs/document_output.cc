@@ -8,8 +8,8 @@ namespace resmem::cli {
 
 void DocumentOutput::Declare(CommandLine& line) {
   line.Group("Output");
-  line.Flag("--json", &json_, "one JSON document on stdout instead of the text (docs/json.md)");
-  line.Value("--save", &save_, "FILE", "keep the JSON document, for resmem report").File();
+  line.Flag("--json", &json_, "print one JSON document instead of text (docs/json.md)");
+  line.Value("--save", &save_, "FILE", "save the JSON document, for resmem report").File();
   line.Value("--report", &report_, "FILE", "write one HTML page").File();
 }
 

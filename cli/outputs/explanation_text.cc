@@ -96,7 +96,7 @@ std::string ExplanationText(const Explanation& explanation, const MemoryDescript
     text += " and " + std::to_string(explanation.flip_set.size() - ids) + " more";
   }
   return text +
-         " (by id; a greedy set: without them, and with the others reweighted, the answer "
+         " (by id; found greedily: without them, and with the others reweighted, the answer "
          "differs)\n";
 }
 

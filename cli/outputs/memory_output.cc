@@ -8,7 +8,7 @@ namespace resmem::cli {
 
 void MemoryOutput::Declare(CommandLine& line) {
   line.Group("Output");
-  line.Flag("--json", &json_, "the memory as one JSON document on stdout (docs/json.md)");
+  line.Flag("--json", &json_, "print one JSON document instead of text (docs/json.md)");
 }
 
 Result<ResidualMemory> OpenChanged(const std::string& path, Console& console) {

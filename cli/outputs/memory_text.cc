@@ -42,7 +42,7 @@ Table MemoryTable(const std::string& path, const ResidualMemory& memory) {
                   memory.rows() == 0
                       ? "none: the memory is empty"
                       : Fixed(memory.MeanResidualMass(description.parameters.temperature), 4) +
-                            " (0: the base knew every label, 1: none)"});
+                            " (0: the base predicted every label with certainty, 1: none)"});
   }
   if (description.form == ResidualForm::kSparse) {
     table.AddRow({"dropped mass", Percent(memory.dropped_mass()) + " of it by the sparse form"});
@@ -70,7 +70,7 @@ std::string SearchText(const ResidualMemory& memory) {
     const std::optional<double> asked = AskedRecall(memory);
     if (!asked.has_value()) return "exact";
     return "exact so far; an index for recall " + ShortNumber(*asked) +
-           " will be made when many rows are appended, or by compaction";
+           " will be made when many rows are appended, or by 'resmem compact'";
   }
   const std::string asked = "index for recall " + ShortNumber(info->recall);
   const std::string size = "codes of " + std::to_string(info->code_bits) + " bits, " +
@@ -79,7 +79,7 @@ std::string SearchText(const ResidualMemory& memory) {
   const int64_t k = memory.description().parameters.k;
   if (!memory.index().Approximate(k)) {
     return "exact: for " + Counted(k, "neighbor") +
-           " scanning all keys is quicker than lists; not used: " + asked + ", " + size;
+           " scanning all keys is faster than lists; not used: " + asked + ", " + size;
   }
   return asked + " (" + Fixed(info->measured_recall, 4) + " measured on " +
          (info->given_queries == 0 ? "its rows" : Counted(info->given_queries, "given row")) +

@@ -18,8 +18,8 @@ std::string InputText(const ModelManifest& manifest) {
   const std::string size = Count(manifest.height) + " x " + Count(manifest.width);
   return size + " images of " + Counted(manifest.channels, "channel") +
          (manifest.resize == 0 ? ""
-                               : ", the shorter side brought to " + Count(manifest.resize) +
-                                     " and the center cut out");
+                               : ", the shorter side resized to " + Count(manifest.resize) +
+                                     " and the center cropped");
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 Status HoldsAnotherRun(const std::string& folder, const std::string& difference) {
   return Status(ErrorCode::kMismatch,
                 folder + " holds another run (" + difference +
-                    "); give another folder, or the same options to go on with it");
+                    "); give another folder, or the same options to continue it");
 }
 
 Status MakeRunFolder(const std::string& folder) {

@@ -82,7 +82,7 @@ class Chooser {
   const Predictor& predictor_;
   const TokenExampleOptions& options_;
   std::string document_;
-  Candidate best_[2];  // of this document: spoiled, set right
+  Candidate best_[2];  // of this document: harmed, fixed
   std::vector<Candidate> chosen_[2];
   Neighbors neighbors_;
   std::vector<float> base_, scores_;
@@ -100,11 +100,12 @@ Result<std::string> TextBefore(const TokenRows& rows, int64_t row, const Tokeniz
 }  // namespace
 
 std::string TokenExampleRule(const TokenExampleOptions& options) {
-  return "of the tokens that the base misses and ResMem predicts the " + Count(options.count) +
-         " whose true next token's score rose most, of those the other way round the " +
+  return "of the tokens that the base misses and ResMem predicts, the " + Count(options.count) +
+         " whose true next token's score rose most; of those that the base predicts and ResMem "
+         "misses, the " +
          Count(options.count) +
-         " whose true next token's score fell most or rose least, at most one of a kind a "
-         "document: striking cases, not typical ones";
+         " whose true next token's score fell most or rose least; at most one of a kind per "
+         "document. These are striking cases, not typical ones";
 }
 
 Result<std::vector<TokenExample>> ChooseTokenExamples(

@@ -1,4 +1,4 @@
-// Single tokens that a memory set right and others that it spoiled, chosen by a rule.
+// Single tokens that a memory fixed and others that it harmed, chosen by a rule.
 #ifndef RESMEM_CLI_OUTPUTS_TOKEN_EXAMPLES_H_
 #define RESMEM_CLI_OUTPUTS_TOKEN_EXAMPLES_H_
 
@@ -33,7 +33,7 @@ struct TokenExampleOptions {
 // "of the tokens that ..., those whose ...": for people.
 std::string TokenExampleRule(const TokenExampleOptions& options);
 
-// First those that were set right, then those that were spoiled, each kind in the rule's order.
+// First those that were fixed, then those that were harmed, each kind in the rule's order.
 Result<std::vector<TokenExample>> ChooseTokenExamples(
     const Predictor& predictor, const TokenRows& rows, const Tokenizer& tokenizer,
     const MemorizedText& memorized, const TokenExampleOptions& options, Console& console);

@@ -20,17 +20,17 @@ namespace {
 class BaseRun : public Command {
  public:
   void Declare(CommandLine& line) override {
-    line.About("keys and logits of rows from a model of 'base train'",
-               "Writes keys.npy and logits.npy into a folder that the other commands take as "
-               "--data; with --labels also labels.npy, with --role also split.npy.");
-    line.Argument("MODEL", &model_, "what resmem base train wrote").File();
+    line.About("compute keys and logits with a model from 'base train'",
+               "Writes keys.npy and logits.npy into a folder that other commands take as --data; "
+               "also labels.npy with --labels and split.npy with --role.");
+    line.Argument("MODEL", &model_, "a model written by resmem base train").File();
     inputs_.Declare(line, /*labels_required=*/false);
     line.Choice<std::optional<Role>, Role>(
         "--role", &role_,
         {{"train", Role::kTrain}, {"validation", Role::kValidation}, {"test", Role::kTest}},
-        "what these rows are: resmem tune then refuses test rows");
+        "what these rows are, recorded in split.npy; resmem tune refuses test rows");
     line.Group("Output");
-    line.Value("--output", &output_, "FOLDER", "made where it is missing")
+    line.Value("--output", &output_, "FOLDER", "created if missing")
         .Short("-o")
         .Required()
         .Folder();

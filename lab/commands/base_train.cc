@@ -37,37 +37,36 @@ class BaseTrain : public Command {
 
 void BaseTrain::Declare(CommandLine& line) {
   line.About("train a small base model: linear or one hidden layer",
-             "For tables, embeddings and first tries. Any other model comes in through its "
-             "exported arrays (resmem memorize).");
+             "For tables, embeddings and first experiments. Bring any other model in as exported "
+             "arrays (resmem memorize).");
   inputs_.Declare(line, /*labels_required=*/true);
   line.Value("--class-count", &classes_, "N", "classes").Default("the largest label + 1");
   line.Group("Model");
   line.Value("--output", &output_, "FILE.base", "the new model").Short("-o").Required().File();
   line.Value("--hidden", &options_.hidden, "N",
-             "units of the hidden layer, whose values are the keys; 0: a linear model, whose keys "
-             "are the standardized inputs");
+             "units of the hidden layer, whose activations are the keys; 0: a linear model, whose "
+             "keys are the standardized inputs");
   line.Group("Training");
   line.Value("--epochs", &options_.epochs, "N", "passes over the rows");
-  line.Value("--batch", &options_.batch, "N", "rows a step");
+  line.Value("--batch", &options_.batch, "N", "rows per step");
   line.Value("--learning-rate", &options_.learning_rate, "X",
-             "at its peak; a weight's rate is this over the inputs of its layer");
+             "peak learning rate; each layer divides it by its number of inputs");
   line.Value("--momentum", &options_.momentum, "X", "0 to below 1");
   line.Value("--weight-decay", &options_.weight_decay, "X",
-             "weights shrink by this share of the rate at each step");
-  line.Value("--seed", &options_.seed, "N", "of first weights, order of rows and folds");
+             "each step shrinks the weights by this share of the learning rate");
+  line.Value("--seed", &options_.seed, "N", "seed of the initial weights, row order and folds");
   DeclareThreads(line, &options_.threads);
   line.Group("Cross-fitting");
   line.Value("--folds", &folds_, "K",
-             "train K more models, each without one of K parts of the rows, for "
-             "--out-of-fold-logits")
+             "also train K models, each without one of K folds, for --out-of-fold-logits")
       .Default("off");
   line.Value("--out-of-fold-logits", &out_of_fold_, "FILE.npy",
-             "where each row's logits from the model that has not seen it are written; for "
-             "resmem memorize")
+             "where to write each row's logits from the model that has not seen it, for resmem "
+             "memorize")
       .File();
   line.AddExample("an image classifier with 32 hidden units",
                   "resmem base train --inputs images.gz --labels labels.gz --hidden 32 -o my.base");
-  line.AddExample("with residuals that do not shrink by memorizing",
+  line.AddExample("with out-of-fold residuals, for a base that memorizes its training set",
                   "resmem base train --inputs x.npy --labels y.npy -o my.base --folds 5 \\\n"
                   "    --out-of-fold-logits out_of_fold.npy");
 }

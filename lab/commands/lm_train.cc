@@ -31,45 +31,46 @@ class LmTrain : public Command {
 };
 
 void LmTrain::Declare(CommandLine& line) {
-  line.About("train a language model on tokens",
-             "A decoder-only T5 learns to predict the next token, in windows that never cross "
-             "documents. Writes last.onnx (and best.onnx, where there are validation tokens) with "
-             "the outputs embedding and logits into the run's folder. The same command again goes "
-             "on where it was stopped, in the middle of a pass, and ends with the bytes of an "
-             "unbroken run.");
-  line.Argument("TOKENS", &recipe_.tokens, "token set of resmem lm tokens").File();
+  line.About(
+      "train a language model on tokens",
+      "Trains a decoder-only T5 to predict the next token, in windows that never cross documents. "
+      "Writes last.onnx (and best.onnx, if there are validation tokens) with the outputs embedding "
+      "and logits into the run's folder. If it is stopped, the same command continues, even in the "
+      "middle of a pass, and ends with the same bytes as an uninterrupted run.");
+  line.Argument("TOKENS", &recipe_.tokens, "token set from resmem lm tokens").File();
   line.Value("--network", &recipe_.network, "NAME",
              "t5-small, t5-base, t5-large, or t5-dDIM-lLAYERS-hHEADS-fHIDDEN");
   line.Group("Data");
   line.Value("--validation", &recipe_.validation, "TOKENS",
-             "token set of the same tokenizer that is watched; the best model is chosen by it")
+             "token set of the same tokenizer, used to choose the best model")
       .Default("none")
       .File();
   line.Value("--validation-windows", &recipe_.validation_windows, "N",
-             "windows looked at each time, spread evenly over the set");
-  line.Value("--context", &recipe_.context, "N", "tokens of a window");
+             "windows evaluated each time, spread evenly over the set");
+  line.Value("--context", &recipe_.context, "N", "tokens per window");
   line.Value("--vocabulary", &recipe_.vocabulary, "N",
-             "of the model; 0: the tokenizer's, rounded up to a multiple of 128");
+             "vocabulary of the model; 0: the tokenizer's, rounded up to a multiple of 128");
   line.Group("Run");
   line.Value("--output", &folder_, "FOLDER", "the run's folder").Short("-o").Required().Folder();
-  line.Value("--evaluate-every", &recipe_.evaluate_every, "N",
-             "steps between looks at the validation windows; the model is exported as often");
+  line.Value(
+      "--evaluate-every", &recipe_.evaluate_every, "N",
+      "steps between evaluations on the validation windows; the model is also exported then");
   line.Value("--checkpoint-every", &recipe_.checkpoint_every, "N",
-             "steps that a killed run may lose");
-  line.Value("--seed", &recipe_.seed, "N", "of first parameters, order and dropout");
+             "steps between checkpoints: a killed run loses at most this many");
+  line.Value("--seed", &recipe_.seed, "N", "seed of the initial parameters, order and dropout");
   line.Value("--threads", &recipe_.threads, "N",
-             "0: as many as the machine has; the result does not depend on it");
+             "number of threads, 0: all; the result does not depend on it");
   line.Group("Recipe");
   line.Value(
       "--preset", &preset_, "WORD",
-      "lm-short: small steps and a cosine, for one pass on a CPU; lm-paper: the paper's rate, "
-      "batch and dropout; both with Adafactor; the options below change single values");
-  line.Value("--passes", &recipe_.passes, "N", "over the tokens");
-  line.Value("--batch", &batch_, "N", "windows a step").Default("the preset's");
+      "lm-short: small steps and a cosine schedule, for one pass on a CPU; lm-paper: the paper's "
+      "rate, batch and dropout; both with Adafactor; the options below override single values");
+  line.Value("--passes", &recipe_.passes, "N", "passes over the tokens");
+  line.Value("--batch", &batch_, "N", "windows per step").Default("the preset's");
   line.Choice("--optimizer", &optimizer_,
               std::vector<std::pair<std::string, LmOptimizer>>{
                   {"adamw", LmOptimizer::kAdamW}, {"adafactor", LmOptimizer::kAdafactor}},
-              "how a gradient changes the parameters; adamw wants a tenth of adafactor's rate")
+              "the optimizer; adamw needs a tenth of adafactor's rate")
       .Default("the preset's");
   line.Choice("--schedule", &schedule_,
               std::vector<std::pair<std::string, LmSchedule>>{
@@ -80,17 +81,16 @@ void LmTrain::Declare(CommandLine& line) {
       .Default("the preset's");
   line.Value("--warmup-steps", &warmup_steps_, "N", "linear rise from 0").Default("the preset's");
   line.Value("--constant-steps", &constant_steps_, "N",
-             "of --schedule inverse-root: steps before the rate falls")
+             "steps before the rate falls, for --schedule inverse-root")
       .Default("the preset's");
-  line.Value("--weight-decay", &weight_decay_, "X", "of adamw, for matrices")
+  line.Value("--weight-decay", &weight_decay_, "X", "weight decay of adamw, for matrices")
       .Default("the preset's");
-  line.Value("--most-gradient", &most_gradient_, "X",
-             "a longer gradient is shortened to this; 0: never")
+  line.Value("--most-gradient", &most_gradient_, "X", "clip the gradient to this norm; 0: never")
       .Default("the preset's");
-  line.Value("--dropout", &dropout_, "X", "share of values dropped while learning")
+  line.Value("--dropout", &dropout_, "X", "share of values dropped during training")
       .Default("the preset's");
   line.Value("--embedding-deviation", &embedding_deviation_, "X",
-             "standard deviation of the first embeddings; T5's is 1")
+             "standard deviation of the initial embeddings; T5's is 1")
       .Default("the preset's");
   line.AddExample("one pass on a CPU",
                   "resmem lm train wiki.tokens --validation valid.tokens -o run");

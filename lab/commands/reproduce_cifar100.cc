@@ -28,11 +28,10 @@ class ReproduceCifar100 : public Command {
 
 void ReproduceCifar100::Declare(CommandLine& line) {
   line.About("the paper's experiments on real CIFAR-100",
-             "Trains the networks, measures base, baselines and ResMem, and writes a page with "
-             "our figures beside the paper's: docs/results/cifar100.md in --output, with plots "
-             "and the JSON it was made from. Each step's result is kept; a step that is finished "
-             "is not repeated, and a training run goes on where it was stopped "
-             "(docs/reproduce.md).");
+             "Trains the networks, measures base, baselines and ResMem, and writes a page that "
+             "compares our figures with the paper's: docs/results/cifar100.md in --output, with "
+             "plots and the underlying JSON. Finished steps are kept and not repeated; an "
+             "interrupted training run continues where it was (docs/reproduce.md).");
   line.Group("Input");
   line.Value("--data", &options_.data, "FOLDER",
              "CIFAR-100: train.bin and test.bin, also as .xz or .gz")
@@ -45,7 +44,8 @@ void ReproduceCifar100::Declare(CommandLine& line) {
   line.Flag("--quick", &options_.quick,
             "a rehearsal: the first 400 images, two epochs; its numbers mean nothing");
   line.Group("Output");
-  line.Value("--work", &options_.folder, "FOLDER", "runs, arrays, memories and results of steps")
+  line.Value("--work", &options_.folder, "FOLDER",
+             "folder for runs, arrays, memories and step results")
       .Folder()
       .Default("reproduce-cifar100; with --quick reproduce-cifar100-quick");
   line.Value("--output", &output_, "FOLDER", "where docs/results/cifar100.md is written")
@@ -53,11 +53,11 @@ void ReproduceCifar100::Declare(CommandLine& line) {
       .Default("this folder; with --quick the work folder");
   line.Group("Running");
   line.Value("--training-threads", &options_.training_threads, "N",
-             "threads of a training run; 0: as many as the machine has");
+             "threads of a training run; 0: all");
   DeclareRuntime(line, &options_.runtime);
   DeclareThreads(line, &options_.runtime.threads);
-  line.AddExample("everything, some twelve hours", "resmem reproduce cifar100 --data cifar100");
-  line.AddExample("one network and what can be learned from it",
+  line.AddExample("everything, about twelve hours", "resmem reproduce cifar100 --data cifar100");
+  line.AddExample("one network and the analyses of it",
                   "resmem reproduce cifar100 --data cifar100 \\\n"
                   "    --steps short-resnet8-seed1,sensitivity,coarse,calibration,shift");
   line.AddExample("does it work here?", "resmem reproduce cifar100 --data cifar100 --quick");

@@ -25,34 +25,36 @@ class ReproduceLm : public Command {
 };
 
 void ReproduceLm::Declare(CommandLine& line) {
-  line.About("the paper's experiments on language models, on real text",
-             "Trains a decoder-only T5 on Wikipedia, memorizes its training tokens, and measures "
-             "base, k-NN, kNN-LM and ResMem on held-out text: docs/results/lm.md in --output with "
-             "our figures beside the paper's, plots, and the JSON it was made from. Each step's "
-             "result is kept; a step that is finished is not repeated, and one that was stopped "
-             "goes on where it can (docs/reproduce.md).");
+  line.About(
+      "the paper's experiments on language models, on real text",
+      "Trains a decoder-only T5 on Wikipedia, memorizes its training tokens, and measures base, "
+      "k-NN, kNN-LM and ResMem on held-out text. Writes docs/results/lm.md in --output, which "
+      "compares our figures with the paper's, with plots and the underlying JSON. Finished steps "
+      "are kept and not repeated; an interrupted step continues where it can (docs/reproduce.md).");
   line.Group("Input");
   line.Value("--data", &options_.data, "FOLDER",
-             "with t5-tokenizer/, enwiki2015/ and perhaps wikitext-valid-test/ and c4-sample/")
+             "folder with t5-tokenizer/, enwiki2015/ and optionally wikitext-valid-test/ and "
+             "c4-sample/")
       .Required()
       .Folder();
-  line.Value("--run", &options_.run, "FOLDER", "a run of resmem lm train to take as it is")
-      .Default("one is trained")
+  line.Value("--run", &options_.run, "FOLDER", "use this finished run of resmem lm train")
+      .Default("train one")
       .Folder();
-  line.Value("--network", &options_.network, "NAME", "to train, as for resmem lm train");
+  line.Value("--network", &options_.network, "NAME", "network to train, as in resmem lm train");
   steps_.Declare(line);
   line.Flag("--quick", &options_.quick,
             "a rehearsal: a tiny model, few documents; its numbers mean nothing");
-  line.Group("Sizes, in tokens; whole documents, from the first, that hold so many or more");
-  line.Value("--tokens-kept", &options_.tokens_kept, "N", "of the training text in the memory");
+  line.Group("Sizes in tokens (rounded up to whole documents, taken from the first on)");
+  line.Value("--tokens-kept", &options_.tokens_kept, "N", "training tokens in the memory");
   line.Value("--tune-tokens", &options_.tune_tokens, "N",
-             "of the validation text: tuning holds the logits of all of them");
-  line.Value("--eval-tokens", &options_.eval_tokens, "N", "of each text judged on; 0: all");
+             "validation tokens; tuning holds the logits of all of them in RAM");
+  line.Value("--eval-tokens", &options_.eval_tokens, "N", "test tokens of each text; 0: all");
   line.Value("--exact-tokens", &options_.exact_tokens, "N",
-             "of the test text where every key is searched; 0: all");
-  line.Value("--recall", &options_.recall, "SHARE", "of the approximate index");
+             "test tokens for which every key is searched; 0: all");
+  line.Value("--recall", &options_.recall, "SHARE", "recall of the approximate index");
   line.Group("Output");
-  line.Value("--work", &options_.folder, "FOLDER", "tokens, run, memory and results of steps")
+  line.Value("--work", &options_.folder, "FOLDER",
+             "folder for tokens, run, memory and step results")
       .Folder()
       .Default("reproduce-lm; with --quick reproduce-lm-quick");
   line.Value("--output", &output_, "FOLDER", "where docs/results/lm.md is written")
@@ -62,7 +64,7 @@ void ReproduceLm::Declare(CommandLine& line) {
   DeclareRuntime(line, &options_.runtime);
   DeclareThreads(line, &options_.runtime.threads);
   line.AddExample("everything, an evening on two cores", "resmem reproduce lm --data data");
-  line.AddExample("with a model that is there",
+  line.AddExample("with an existing model",
                   "resmem reproduce lm --data data --run runs/t5 --tokens-kept 20000000");
   line.AddExample("does it work here?", "resmem reproduce lm --data data --quick");
 }

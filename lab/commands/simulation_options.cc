@@ -27,14 +27,14 @@ void SimulationChoice::Declare(CommandLine& line) {
              "L: the base's largest norm, 0 to below 1; the true one is 1");
   line.Value("--samples", &samples_, "RANGE",
              "n: FROM..TO in even logarithmic steps, or a list 10,50,200");
-  line.Value("--steps", &steps_, "N", "of a range of n: steps for each factor of ten");
+  line.Value("--steps", &steps_, "N", "points per factor of ten in a range of n");
   line.Value("--draws", &options_.draws, "N", "independent samples for each d and n, 2 or more");
   line.Value("--tests", &options_.tests, "N", "test points of each draw");
-  line.Value("--seed", &options_.seed, "N", "of every draw");
-  line.Value("--fit-from", &options_.fit_from, "N", "slopes are fitted to n from here on")
+  line.Value("--seed", &options_.seed, "N", "seed of every draw");
+  line.Value("--fit-from", &options_.fit_from, "N", "fit slopes from this n on")
       .Default("the middle of the logarithmic range");
   line.Group("Beyond the paper (every combination of these lists is run)");
-  line.Value("--k", &k_, "LIST", "neighbors").Default("1");
+  line.Value("--k", &k_, "LIST", "number of neighbors").Default("1");
   line.Value("--sigma", &sigma_, "LIST", "width of the weights exp(-distance / sigma)")
       .Default("inf, equal weights");
   line.Value("--noise", &noise_, "LIST", "standard deviation of the labels' noise").Default("0");

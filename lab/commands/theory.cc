@@ -51,20 +51,20 @@ void TheoryCommand::Declare(CommandLine& line) {
   line.About("simulate the paper's linear regression: risk against n",
              "Draws covariates from a ball, fits the base (least squares of bounded norm), adds "
              "the memory of its residuals and measures the risk of each, the parts T1 and T2 of "
-             "the paper's proof, and how fast they fall. Without options: the paper's setting and "
-             "six steps beyond it, up to n = 1,000,000 (docs/theory.md). The same seed gives the "
+             "the paper's proof, and how fast they fall. By default it runs the paper's setting "
+             "and six extensions, up to n = 1,000,000 (docs/theory.md). The same seed gives the "
              "same numbers for any number of threads.");
   choice_.Declare(line);
   line.Group("Output");
-  line.Flag("--all", &all_, "tables of every setting, not of the paper's alone");
-  line.Flag("--json", &json_, "one JSON document on stdout (docs/json.md)");
+  line.Flag("--all", &all_, "print tables of every setting, not only the paper's");
+  line.Flag("--json", &json_, "print one JSON document instead of text (docs/json.md)");
   line.Value("--csv", &csv_, "FILE", "every point and column as CSV").File();
   line.Value("--plot", &plot_, "FILE", "the first setting's curves as SVG").File();
   line.Value("--markdown", &markdown_, "FILE", "the tables with command, machine and date").File();
   line.Value("--report", &report_, "FILE", "write one HTML page").File();
   line.AddExample("the default run, with its plot", "resmem theory --plot risk.svg");
   line.AddExample(
-      "one dimension closely",
+      "one dimension in detail",
       "resmem theory --dimensions 3 --bounds 0,0.5,0.99 --samples 10..1000000 --steps 4");
   line.AddExample(
       "does averaging help against noise?",

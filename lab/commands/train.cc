@@ -34,48 +34,50 @@ class TrainCommand : public Command {
 
 void TrainCommand::Declare(CommandLine& line) {
   line.About("train a base network on images or a table",
-             "Writes last.onnx (and best.onnx, where rows are held out) with the outputs "
-             "embedding and logits into the run's folder, for resmem memorize. The same command "
-             "again goes on where it was stopped, with the same numbers as an unbroken run. "
-             "Training runs in a program of its own, resmem-train, which needs libtorch.");
+             "Writes last.onnx (and best.onnx, if rows are held out) with the outputs embedding "
+             "and logits into the run's folder, for resmem memorize. If it is stopped, the same "
+             "command continues with the same numbers as an uninterrupted run. Training runs in a "
+             "separate program, resmem-train, which needs libtorch.");
   line.Argument("NETWORK", &recipe_.network,
                 "resnet8, resnet14, resnet20, resnet32, resnet44, resnet56; mobilenetv2-WIDTH "
-                "(mobilenetv2-0.5); of tables linear or mlp-HIDDEN (mlp-128, mlp-256-64)");
+                "(mobilenetv2-0.5); for tables linear or mlp-HIDDEN (mlp-128, mlp-256-64)");
   line.Group("Data");
   line.Value("--images", &recipe_.images, "PATH",
              "CIFAR, IDX or a folder of classes with PNG and JPEG files (docs/images.md)")
       .File();
-  line.Value("--part", &recipe_.part, "WORD", "of a folder that holds train and test");
+  line.Value("--part", &recipe_.part, "WORD",
+             "which part of a folder that holds train and test to read");
   line.Value("--inputs", &recipe_.inputs, "ARRAY", "rows of a table, for linear and mlp").File();
-  line.Value("--labels", &recipe_.labels, "ARRAY", "their classes, or the images'").File();
+  line.Value("--labels", &recipe_.labels, "ARRAY", "class number of each row or image").File();
   line.Value("--height", &recipe_.height, "PIXELS",
-             "images are resized to this; with --width; 0: as they are");
-  line.Value("--width", &recipe_.width, "PIXELS", "likewise");
-  line.Value("--rows", &recipe_.rows, "N", "learn from N rows, drawn by the seed; 0: all");
+             "resize images to this height; needs --width; 0: keep their size");
+  line.Value("--width", &recipe_.width, "PIXELS",
+             "resize images to this width; needs --height; 0: keep their size");
+  line.Value("--rows", &recipe_.rows, "N", "train on N rows, sampled by the seed; 0: all");
   line.Value("--validation-rows", &recipe_.validation_rows, "N",
-             "hold N rows out, drawn by the seed; the best model is chosen by them");
+             "hold out N rows, sampled by the seed; they choose the best model");
   line.Value("--test-part", &recipe_.test_part, "WORD",
-             "images whose accuracy is shown and logged, but never used to choose")
+             "part whose accuracy is shown and logged, but never used to choose")
       .Default("none");
   line.Group("Run");
   line.Value("--output", &folder_, "FOLDER", "the run's folder").Short("-o").Required().Folder();
   line.Value("--keep-epochs", &recipe_.keep_epochs, "LIST",
-             "epochs whose models are kept as epoch-NNNN.onnx");
-  line.Value("--seed", &recipe_.seed, "N", "of first weights, order, crops and held-out rows");
-  line.Value("--threads", &recipe_.threads, "N", "0: as many as the machine has");
+             "keep the models of these epochs as epoch-NNNN.onnx");
+  line.Value("--seed", &recipe_.seed, "N",
+             "seed of the initial weights, order, crops and held-out rows");
+  line.Value("--threads", &recipe_.threads, "N", "number of threads, 0: all");
   line.Choice("--precision", &recipe_.precision,
               std::vector<std::pair<std::string, Precision>>{{"auto", Precision::kAuto},
                                                              {"float32", Precision::kFloat32},
                                                              {"bfloat16", Precision::kBfloat16}},
-              "of products while learning; auto: bfloat16 for ResNets where the processor has "
-              "AMX tiles (3 times as fast), else float32");
+              "precision of products during training; auto: bfloat16 for ResNets if the processor "
+              "has AMX tiles (3 times as fast), else float32");
   line.Group("Recipe");
   line.Value("--preset", &preset_, "WORD",
-             "short: 24 epochs of a single cycle; long: 96 of them; paper: the paper's 256 epochs; "
-             "the options "
-             "below change single values");
+             "short: a single cycle of 24 epochs; long: of 96 epochs; paper: the paper's 256 "
+             "epochs; the options below override single values");
   line.Value("--epochs", &epochs_, "N", "passes over the rows").Default("the preset's");
-  line.Value("--batch", &batch_, "N", "rows a step").Default("128");
+  line.Value("--batch", &batch_, "N", "rows per step").Default("128");
   line.Choice("--schedule", &schedule_,
               std::vector<std::pair<std::string, RateSchedule>>{
                   {"steps", RateSchedule::kSteps}, {"one-cycle", RateSchedule::kOneCycle}},
@@ -83,20 +85,21 @@ void TrainCommand::Declare(CommandLine& line) {
       .Default("the preset's");
   line.Value("--peak-rate", &peak_rate_, "X", "learning rate after the warm-up").Default("0.4");
   line.Value("--warmup-epochs", &warmup_epochs_, "X", "linear rise from 0").Default("the preset's");
-  line.Value("--drop-epochs", &drop_epochs_, "LIST", "of --schedule steps: the rate drops after")
+  line.Value("--drop-epochs", &drop_epochs_, "LIST",
+             "epochs after which --schedule steps drops the rate")
       .Default("the preset's");
-  line.Value("--drop-factor", &drop_factor_, "X", "by which it drops").Default("0.1");
+  line.Value("--drop-factor", &drop_factor_, "X", "factor of each drop").Default("0.1");
   line.Value("--momentum", &momentum_, "X", "0 to below 1").Default("0.9");
-  line.Value("--weight-decay", &weight_decay_, "X", "added to the gradient, times the weight")
+  line.Value("--weight-decay", &weight_decay_, "X", "weight decay, added to the gradient")
       .Default("the preset's");
   line.Value("--label-smoothing", &label_smoothing_, "X", "share spread over all classes")
       .Default("0");
   line.Value("--crop-padding", &crop_padding_, "PIXELS",
-             "images are padded by this and cropped at random; 0: not")
+             "pad images by this many pixels and crop at random; 0: off")
       .Default("4");
   line.Flag("--no-flip", &no_flip_, "do not mirror images at random");
   line.Value("--evaluate-every", &evaluate_every_, "N",
-             "epochs between looks at held-out and test rows")
+             "epochs between evaluations on held-out and test rows")
       .Default("the preset's");
   line.AddExample("a small network on CIFAR-100, 5,000 images held out",
                   "resmem train resnet8 --images cifar100 --validation-rows 5000 -o run");

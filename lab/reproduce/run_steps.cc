@@ -70,11 +70,12 @@ Status PrintList(const Reproduction& reproduction, const StepRecords& records) {
 
 void StepOptions::Declare(CommandLine& line) {
   line.Group("Steps");
-  line.Flag("--list", &list, "show the steps, which are finished and how long each takes");
-  line.Value("--steps", &steps, "LIST",
-             "only these; NAME... for all that begin so; all: also those that are off by default");
+  line.Flag("--list", &list, "list the steps, which of them are finished, and how long each takes");
+  line.Value(
+      "--steps", &steps, "LIST",
+      "run only these; NAME... selects all that begin so; all: also those that are off by default");
   line.Value("--redo", &redo, "LIST",
-             "repeat these though they are finished; without --steps nothing else is run");
+             "repeat these finished steps; without --steps nothing else is run");
 }
 
 Result<ExitCode> RunSteps(const Reproduction& reproduction, const StepOptions& options,

@@ -101,8 +101,8 @@ Result<std::string> FindTrainingProgram() {
   }
   if (const std::string path = FindSibling(kProgram); !path.empty()) return path;
   return Status(ErrorCode::kNotFound,
-                "resmem-train is not installed beside resmem: training needs libtorch; "
-                "apt-get install libtorch-dev, then build again (./setup does the former)");
+                "resmem-train is not installed beside resmem: training needs libtorch; run apt-get "
+                "install libtorch-dev (or ./setup), then build again");
 }
 
 Status RunTrainingProgram(const std::string& folder, Console& console) {
@@ -134,7 +134,7 @@ Status RunTrainingProgram(const std::string& folder, Console& console) {
                               ? std::string("was killed by signal ") + strsignal(WTERMSIG(state))
                               : "ended with " + std::to_string(WEXITSTATUS(state));
   return Status(ErrorCode::kIo, program + " " + how + "; the last checkpoint in " + folder +
-                                    " is kept: the same command goes on from there");
+                                    " is kept: the same command continues from there");
 }
 
 }  // namespace resmem::cli

@@ -188,7 +188,7 @@ std::string ImageSet::name(int64_t row) const {
 
 Status ImageSet::Read(int64_t begin, int64_t count, std::span<uint8_t> out, int threads) const {
   if (begin < 0 || count < 0 || begin > size() || count > size() - begin) {
-    return {ErrorCode::kInvalidArgument, Text("pictures ", begin, " to ", begin, " + ", count,
+    return {ErrorCode::kInvalidArgument, Text("images ", begin, " to ", begin, " + ", count,
                                               " asked for, but there are ", size())};
   }
   return state_->Read(
@@ -200,7 +200,7 @@ Status ImageSet::ReadRows(std::span<const int64_t> rows, std::span<uint8_t> out,
   for (const int64_t row : rows) {
     if (row >= 0 && row < size()) continue;
     return {ErrorCode::kInvalidArgument,
-            Text("picture ", row, " asked for, but there are ", size())};
+            Text("image ", row, " asked for, but there are ", size())};
   }
   return state_->Read(
       static_cast<int64_t>(rows.size()), [rows](int64_t i) { return rows[static_cast<size_t>(i)]; },

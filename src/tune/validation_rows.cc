@@ -32,7 +32,7 @@ class Collector {
     if (!split_exists() && test_rows_ > 0) {
       return {ErrorCode::kInvalidArgument,
               Text(test_rows_, " rows are marked test, the first is row ", first_test_row_,
-                   "; a choice made on them would spoil the test: tune on validation rows")};
+                   "; tuning on them would make the test meaningless: tune on validation rows")};
     }
     const int64_t usable = split_exists() ? validation_rows_ : total;
     if (usable == 0) return {ErrorCode::kBadData, "there are no rows to tune on"};

@@ -31,7 +31,7 @@ def run(program, *words):
 
 
 def unwrap(text):
-    return " ".join(text.split())
+    return " ".join(text.split()).replace("<", "\\<")  # "</s>" is no tag
 
 
 def parse_option(entry):
@@ -108,7 +108,7 @@ def command_section(command, one, everywhere, family):
     lines = [f"## resmem {command}", "", f"`{one['usage']}`: {one['summary']}", ""]
     for paragraph in one["details"]:
         lines += [paragraph, ""]
-    lists, families = [], []
+    groups, lists, families = [], [], []
     for group in one["groups"]:
         own = []
         for option in group.options:
@@ -119,7 +119,9 @@ def command_section(command, one, everywhere, family):
             else:
                 own.append(option)
         if own:
-            lines += group_lines(group.title, own)
+            groups.append((group.title, own))
+    for title, own in groups:
+        lines += group_lines(title, own) if len(groups) > 1 else [option_line(one)[2:] for one in own]
     lists = [name for name in lists if name not in ("`--quiet`", "`--help`", "`MEMORY`")]
     if lists:
         lines.append("- Shared: " + " ".join(lists))

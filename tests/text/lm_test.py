@@ -186,7 +186,7 @@ class LanguageModelTest(unittest.TestCase):
         self.assertEqual(other.returncode, 2, other.stderr)
         self.assertIn("cut.resmem.partial: was begun with another model, text or options", other.stderr)
         done = self.run_resmem(*small, "-o", "cut.resmem")
-        self.assertIn("were there from earlier work", done.stdout)
+        self.assertIn("kept from an earlier run", done.stdout)
         self.assertFalse(partial.exists())
         files = sorted(p.name for p in (self.folder / "whole.resmem").glob("segment-*"))
         self.assertGreater(len(files), 6)
@@ -240,7 +240,7 @@ class LanguageModelTest(unittest.TestCase):
                                "--model", "lm.onnx", "--window", str(WINDOW), "--stride", str(STRIDE), "--count", "3",
                                "--neighbors", "2").stdout
         self.assertIn("rule: ", done)
-        titles = re.findall(r"^set right +in (test \d+)$", done, re.M)
+        titles = re.findall(r"^fixed +in (test \d+)$", done, re.M)
         self.assertEqual(len(titles), 3)
         # By NumPy: the largest rises of the true token's score, one a document.
         keys, logits, labels, _ = rows(self.folder / "train.tokens")

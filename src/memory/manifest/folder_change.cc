@@ -170,7 +170,7 @@ Status FolderChange::Explained(const Status& status) const {
   const auto manifest = ReadManifest(*files_, folder_);
   if (manifest.ok() && manifest->generation >= generation_) return status;
   return {code, Text(status.message(), "; ",
-                     current_.generation > 0 ? folder_ + " is as it was" : "nothing was written")};
+                     current_.generation > 0 ? folder_ + " is unchanged" : "nothing was written")};
 }
 
 void FolderChange::RemoveFiles(const Manifest& keep, int64_t least_generation) const {

@@ -126,7 +126,7 @@ Result<std::shared_ptr<const EmbeddedImages>> EmbeddedImages::Create(OnnxModel m
   }
   const int64_t end = options.end == 0 ? images.size() : options.end;
   if (options.begin < 0 || options.begin >= end || end > images.size()) {
-    return Status(ErrorCode::kInvalidArgument, Text("pictures ", options.begin, " to ", end, " of ",
+    return Status(ErrorCode::kInvalidArgument, Text("images ", options.begin, " to ", end, " of ",
                                                     name, ", which has ", images.size()));
   }
   const std::vector<int32_t>& labels = images.labels();
