@@ -88,7 +88,7 @@ class ReproduceLmTest(unittest.TestCase):
         self.assertIn("A rehearsal", page)
         self.assertNotIn("nan", re.sub(r"`[^`]*`", "", page).split())
         self.assertIn("C4: out of domain", page)
-        self.assertIn("Set right", page)
+        self.assertIn("**Fixed**", page)
         pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", page)
         self.assertGreaterEqual(len(pictures), 2)
         for picture in pictures:
@@ -162,7 +162,7 @@ class ReproduceLmTest(unittest.TestCase):
         self.assertEqual(made["steps_done"], made["steps"])
         self.assertEqual(made["learned"]["common_documents"], 40)
         page = (self.folder / "other/docs/results/lm.md").read_text()
-        self.assertIn("The run was there before", page)
+        self.assertIn("The run existed before", page)
         self.assertIn("Not run yet: step `sizes`", page)
 
     def test_6_mistakes_are_told(self):

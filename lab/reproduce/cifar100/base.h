@@ -39,7 +39,7 @@ Result<Base> LoadBase(Workspace& workspace, const std::string& run,
 // Any prepared model that has learned from all training images.
 Result<Base> LoadModel(Workspace& workspace, const std::string& name, const std::string& model);
 
-// `change` may spoil the pixels before they go in: the number of the first image, its bytes.
+// `change` may corrupt the pixels before they go in: the number of the first image, its bytes.
 using ChangePixels = std::function<Status(int64_t first, std::span<uint8_t> pixels)>;
 Result<Embedded> Embed(const OnnxModel& model, const ImageSet& pictures, Console& console,
                        const ChangePixels& change = {});

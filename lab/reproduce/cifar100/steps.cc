@@ -60,7 +60,7 @@ std::vector<Step> ListSteps(Workspace& workspace) {
   add("latency", "one image at a time, one thread", 15, {}, newest, {"short-resnet14-seed1"},
       MeasureLatency);
   add("sensitivity", "accuracy against k, sigma and T", 60, {}, newest, {}, SweepParameters);
-  add("coarse", "errors within a superclass, mended or not", 10, {}, newest, {},
+  add("coarse", "errors within a superclass, fixed or not", 10, {}, newest, {},
       CompareSuperclasses);
   add("calibration", "probabilities before and after", 60, {kShortRun}, {kShortRun}, {},
       JudgeProbabilities);

@@ -34,7 +34,7 @@ Result<Json> JudgeText(const Context& context, const std::string& set);
 Result<Json> JudgeSizes(const Context& context);
 // What the index costs in accuracy: against the exact search of JudgeSizes() on the same tokens.
 Result<Json> JudgeIndex(const Context& context);
-// Tokens that ResMem set right and others that it spoiled.
+// Tokens that ResMem fixed and others that it harmed.
 Result<Json> ShowExamples(const Context& context);
 
 }  // namespace resmem::cli::reproduce::lm

@@ -28,6 +28,8 @@ void WritePage(const Workspace& workspace, std::span<const Step> steps, Page* pa
 // A sentence where a bootstrap of so few documents means little; else empty.
 std::string FewDocuments(int64_t documents);
 
+// What was measured and whether the memory helps, in a few sentences.
+void AddAnswer(Page* page);
 void AddSummary(const Workspace& workspace, Page* page);
 void AddModel(Page* page);
 void AddTexts(const Workspace& workspace, Page* page);

@@ -40,8 +40,9 @@ void AddSizes(Page* page) {
       Count(CountAt(result, "rows")) + " tokens of " +
       Counted(CountAt(result, "documents"), "document") +
       " of the held-out Wikipedia. Search is exact: the keys are searched part by part and merged, "
-      "so that one pass gives the true neighbors for every size, those of a memory that holds no "
-      "more. k and σ are those of the whole memory." +
+      "so that one pass gives the true neighbors for every size. **k and σ were tuned for the "
+      "whole "
+      "memory only**: values tuned for a small memory might gain more." +
       FewDocuments(CountAt(result, "documents")));
   MarkdownTable table({"share", "tokens in memory", "ResMem, the paper's values", "gain",
                        "ResMem, tuned", "gain, tuned"});
@@ -80,7 +81,7 @@ void AddApproximate(Page* page) {
                   NumberText(NumberAt(result, "recall/found"), 4) + " (asked " +
                   NumberText(NumberAt(result, "recall/asked"), 2) + "). Search takes " +
                   NumberText(1000 * NumberAt(result, "search_seconds") / rows, 3) +
-                  " ms a token by the index, " +
+                  " ms per token by the index, " +
                   NumberText(1000 * NumberAt(result, "exact_search_seconds") / rows, 3) +
                   " ms exactly, both in batches on all cores.");
   MarkdownTable table({"setting", "exact", "approximate", "difference"});
@@ -114,7 +115,7 @@ void AddCosts(const Workspace& workspace, Page* page) {
   }
   if (const Json& memory = page->result("memorize"); !memory.is_null()) {
     const double rows = NumberAt(memory, "rows"), bytes = NumberAt(memory, "bytes");
-    table.AddRow({"memory: " + NumberText(bytes / rows, 1) + " bytes a token",
+    table.AddRow({"memory: " + NumberText(bytes / rows, 1) + " bytes per token",
                   Count(CountAt(memory, "rows")), Bytes(CountAt(memory, "bytes")),
                   Duration(NumberAt(memory, "seconds")),
                   PerSecond(NumberAt(memory, "made_rows"), NumberAt(memory, "seconds"))});
@@ -160,13 +161,12 @@ void AddExamples(Page* page) {
                   ParametersText(At(result, "parameters")) + ", " + Count(CountAt(result, "rows")) +
                   " tokens of the held-out Wikipedia.");
   for (const Json& example : At(result, "examples")) {
-    page->Paragraph(std::string(At(example, "fixed") == true ? "**Set right**" : "**Spoiled**") +
-                    " (" + Cell(TextAt(example, "title")) + "): … " +
-                    Cell(TextAt(example, "context")) + " → **" + Cell(TextAt(example, "truth")) +
-                    "**; base " + Cell(TextAt(example, "base")) + ", ResMem " +
-                    Cell(TextAt(example, "resmem")) + "; score of the true token " +
-                    NumberText(NumberAt(example, "base_score"), 3) + " → " +
-                    NumberText(NumberAt(example, "resmem_score"), 3) + ".");
+    page->Paragraph(std::string(At(example, "fixed") == true ? "**Fixed**" : "**Harmed**") + " (" +
+                    Cell(TextAt(example, "title")) + "): … " + Cell(TextAt(example, "context")) +
+                    " → **" + Cell(TextAt(example, "truth")) + "**; base " +
+                    Cell(TextAt(example, "base")) + ", ResMem " + Cell(TextAt(example, "resmem")) +
+                    "; score of the true token " + NumberText(NumberAt(example, "base_score"), 3) +
+                    " → " + NumberText(NumberAt(example, "resmem_score"), 3) + ".");
     MarkdownTable table({"neighbor", "next", "weight", "in"}, 3);
     for (const Json& neighbor : At(example, "neighbors")) {
       table.AddRow({"… " + Cell(TextAt(neighbor, "context")), Cell(TextAt(neighbor, "next")),

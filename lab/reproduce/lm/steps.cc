@@ -64,8 +64,8 @@ std::vector<Step> ListSteps(Workspace& workspace) {
       tokens(options.exact_tokens, 200 * million_keys + 3000), {"tune"}, exact, JudgeSizes);
   add("approximate", "accuracy by the index against exact search",
       tokens(options.exact_tokens, 1000), {"sizes"}, exact, JudgeIndex);
-  add("examples", "tokens that were set right, and spoiled", tokens(options.exact_tokens, 600),
-      {"tune"}, exact, ShowExamples);
+  add("examples", "tokens that were fixed, and harmed", tokens(options.exact_tokens, 600), {"tune"},
+      exact, ShowExamples);
   return steps;
 }
 

@@ -28,7 +28,7 @@ Result<Json> MeasureLatency(const Context& context);
 // Test accuracy against k, sigma and T, one at a time, from one neighbor pass.
 Result<Json> SweepParameters(const Context& context);
 
-// Were the errors that ResMem mends errors within a superclass?
+// Were the errors that ResMem fixes errors within a superclass?
 Result<Json> CompareSuperclasses(const Context& context);
 
 // Quality of the probabilities, before and after.

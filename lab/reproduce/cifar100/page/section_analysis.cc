@@ -66,7 +66,7 @@ void AddSuperclasses(Page* page) {
       TextAt(result, "run") +
       "`: how often the base's wrong answer lies in the truth's superclass.");
   MarkdownTable table(
-      {"setting", "all base errors", "mended by ResMem", "not mended", "mended - not mended"});
+      {"setting", "all base errors", "fixed by ResMem", "not fixed", "fixed - not fixed"});
   for (const auto& [name, judged] : At(result, "at").items()) {
     const Json& coarse = At(judged, "coarse");
     Json difference = At(coarse, "interval");
@@ -77,10 +77,10 @@ void AddSuperclasses(Page* page) {
     const bool holds = NumberAt(difference, "low") > 0;
     const bool against = NumberAt(difference, "high") < 0;
     page->Paragraph("At " + NameOfSetting(name) +
-                    ", the claim that ResMem mends what the base got "
+                    ", the claim that ResMem fixes what the base got "
                     "right coarsely " +
-                    (holds     ? "**holds**: mended errors are within the superclass more often."
-                     : against ? "**does not hold**: mended errors are within it less often."
+                    (holds     ? "**holds**: fixed errors are within the superclass more often."
+                     : against ? "**does not hold**: fixed errors are within it less often."
                                : "**is not shown**: the interval of the difference holds zero."));
   }
   page->Add(table);
@@ -121,7 +121,7 @@ void AddShift(Page* page) {
                   "`include/resmem/models/corruption.h` (whole-number arithmetic, seed " +
                   Count(CountAt(result, "seed")) + "); the memory holds clean images.");
   for (const auto& [setting, clean] : At(result, "clean").items()) {
-    MarkdownTable table({"pictures, " + NameOfSetting(setting), "base", "ResMem", "gain"});
+    MarkdownTable table({"images, " + NameOfSetting(setting), "base", "ResMem", "gain"});
     const auto add = [&](const std::string& name, const Json& judged) {
       table.AddRow({name, ShareText(NumberAt(judged, "base/value")),
                     ShareText(NumberAt(judged, "resmem/value")),

@@ -15,7 +15,7 @@ void AddLatency(Page* page) {
                   Count(CountAt(result, "dim")) + " floats, k " +
                   Count(CountAt(result, "parameters/k")) +
                   ". **Another machine and other programs than the paper's** (machine: last "
-                  "section); load average while measuring " +
+                  "section); load average during the measurement " +
                   NumberText(NumberAt(result, "load_average"), 1) +
                   (NumberAt(result, "load_average") > 1.5
                        ? ": the machine was busy with other work, a quiet one is faster."
@@ -39,8 +39,8 @@ void AddLatency(Page* page) {
       "The paper: ResMem on ResNet-8 costs less than ResNet-14 (20.7 against 26.2 ms). "
       "Here: " +
       NumberText(network + step, 3) + " against " + NumberText(next, 3) + " ms, " +
-      (network + step < next ? "the same."
-                             : "**not so**: the networks run so much "
+      (network + step < next ? "also less."
+                             : "**more**: the networks run so much "
                                "faster here that the search weighs more."));
 }
 
@@ -79,7 +79,7 @@ void AddPretrained(Page* page) {
 }
 
 void AddDiagnosis(Page* page) {
-  if (!page->Begin("Why the gain is as large as it is", "diagnosis")) return;
+  if (!page->Begin("What the gain depends on", "diagnosis")) return;
   const Json& result = page->result("diagnosis");
   page->Paragraph("Network `" + TextAt(result, "run") +
                   "`: " + ShareText(NumberAt(result, "train_accuracy/value")) +
@@ -93,9 +93,8 @@ void AddDiagnosis(Page* page) {
   }
   page->Add(residuals);
   page->Paragraph(
-      "The best that any of the values tried reach, **chosen on the test images "
-      "themselves**: an upper bound that shows whether tuning is the reason, and not a "
-      "result.");
+      "The best gain of all values tried, **chosen on the test images themselves**: an upper bound "
+      "for what tuning could reach, not a result.");
   MarkdownTable hindsight({"keys", "values tried", "best in hindsight", "gain"});
   Figure figure{"The best gain for each T, in hindsight",
                 "",
@@ -129,7 +128,7 @@ void AddDiagnosis(Page* page) {
   MarkdownTable table({"memory of", "values", "mean residual", "base", "ResMem", "gain"});
   for (const char* name : {"seen", "unseen"}) {
     const Json& judged = At(memories, name);
-    table.AddRow({std::string(name) + " pictures", ParametersText(At(judged, "parameters")),
+    table.AddRow({std::string(name) + " images", ParametersText(At(judged, "parameters")),
                   NumberText(NumberAt(judged, "mean_residual_mass"), 3),
                   ShareText(NumberAt(judged, "base/value")),
                   ShareText(NumberAt(judged, "resmem/value")),

@@ -5,7 +5,7 @@
 namespace resmem::cli::reproduce::cifar100 {
 namespace {
 
-// The best mixture over the rows that are judged: what kNN-LM could reach at most.
+// The best mixture over the rows that are judged, at the k and sigma of ResMem.
 std::string BestMixture(const Json& judged) {
   const Json* best = nullptr;
   for (const Json& candidate : At(judged, "knn_lm")) {
@@ -53,18 +53,19 @@ void AddPaperRun(Page* page) {
   }
   page->Add(table);
   page->Paragraph(
-      "The λ of kNN-LM is the best one in hindsight, on the test rows: the most that it could "
-      "reach.");
+      "The λ of kNN-LM is the best one on the test rows. kNN-LM runs at ResMem's k and σ; with "
+      "values "
+      "of its own it might reach more.");
   if (tuned.is_object()) {
     page->Paragraph(
         "(a) k, σ and T were chosen with the network `short-resnet8-seed1` on " +
         Count(CountAt(page->result("short-resnet8-seed1"), "held_out_rows")) +
-        " images that it never saw, and used here as they are; (a') with σ times the ratio of "
+        " images that it never saw, and used here unchanged; (a') σ is multiplied by the ratio of "
         "the two networks' distances to the tenth neighbor, " +
         NumberText(NumberAt(tuned, "sigma_ratio"), 3) + ", which needs no labels. (b) chosen on " +
         Count(CountAt(tuned, "out_of_memory/chosen/rows")) +
-        " training images that were kept out of the memory only: **the network has learned from "
-        "them**, so that its answers there are better than on new images and the choice leans "
+        " training images that were kept out of the memory, but **the network has learned from "
+        "them**: its answers there are better than on new images, so the choice leans "
         "toward the base (gain there " +
         PointsWithInterval(At(tuned, "out_of_memory/chosen/gain")) + ").");
   } else {

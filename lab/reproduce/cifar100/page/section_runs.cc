@@ -26,14 +26,15 @@ void AddRun(const std::string& name, const Json& run, MarkdownTable* table) {
 
 MarkdownTable RunsTable(const std::string& first) {
   return MarkdownTable({first, "base", "k-NN only", "kNN-LM", "gain at the paper's values",
-                        "ResMem, tuned", "gain, tuned", "chosen", "gain, careful rule",
+                        "ResMem, tuned", "gain, tuned", "chosen", "gain, conservative rule",
                         "its TPR / FPR"});
 }
 
 constexpr char kColumns[] =
-    "Tuned: k, σ and T with the largest gain on the images held out of training, λ of kNN-LM "
-    "likewise; careful rule: the largest TPR among points with FPR below 5 % there. Judged on the "
-    "test images.";
+    "Tuned: k, σ and T with the largest gain on the images held out of training, and λ of "
+    "kNN-LM by the same rule, at ResMem's k and σ; conservative rule: the largest TPR among points "
+    "with "
+    "FPR below 5 % there. All figures are on the test images.";
 
 }  // namespace
 
@@ -97,14 +98,14 @@ void AddDepth(Page* page) {
   if (!missing.empty()) page->Paragraph("Not run: " + missing + ".");
   if (base.points.size() < 2) return;
   const double smaller = resmem.points[0].y, next = base.points[1].y;
-  page->Paragraph("ResMem on ResNet-8 (" + ShareText(smaller) + ") is " +
-                  (smaller < next ? "below" : "above") + " the base of the next depth (" +
-                  ShareText(next) +
-                  "); in the paper it lies between the bases of ResNet-8 and "
-                  "ResNet-14. The paper's \"larger gain on smaller networks\": here the tuned gain "
-                  "is " +
-                  PointsText(smaller - base.points[0].y) + " for ResNet-8 and " +
-                  PointsText(resmem.points.back().y - base.points.back().y) + " for the deepest.");
+  page->Paragraph(
+      "ResMem on ResNet-8 (" + ShareText(smaller) + ") is " + (smaller < next ? "below" : "above") +
+      " the base of the next depth (" + ShareText(next) +
+      "); in the paper it lies between the bases of ResNet-8 and "
+      "ResNet-14. The paper finds a larger gain on smaller networks; here the tuned gain "
+      "is " +
+      PointsText(smaller - base.points[0].y) + " for ResNet-8 and " +
+      PointsText(resmem.points.back().y - base.points.back().y) + " for the deepest.");
   figure.curves = {resmem, base};
   page->AddFigure("depth", figure);
 }
@@ -156,7 +157,7 @@ void AddSizes(Page* page) {
   const CurvePoint& most = tuned.points.back();
   const bool apart = most.interval->low > least.interval->high;
   page->Paragraph("The paper: the margin grows with the sample. Here, tuned: " +
-                  PointsText(least.y) + " with " + Count(std::llround(least.x)) + " pictures, " +
+                  PointsText(least.y) + " with " + Count(std::llround(least.x)) + " images, " +
                   PointsText(most.y) + " with " + Count(std::llround(most.x)) +
                   (apart              ? ": it grows."
                    : most.y > least.y ? ": it grows, but the intervals overlap."

@@ -9,6 +9,8 @@ namespace resmem::cli::reproduce::cifar100 {
 // All of them.
 void WritePage(std::span<const Step> steps, bool quick, Page* page);
 
+// What was measured and whether the paper's figure is met, in a few sentences.
+void AddAnswer(Page* page);
 void AddSummary(Page* page);
 void AddPaperRun(Page* page);
 void AddLongRun(Page* page);
@@ -23,9 +25,6 @@ void AddShift(Page* page);
 void AddLatency(Page* page);
 void AddPretrained(Page* page);
 void AddDiagnosis(Page* page);
-
-// Sentences that diagnosis and the runs give for a gain below the paper's; empty: none known.
-std::string ReasonForSmallGain(const Page& page, const Json& run);
 
 // Mean and standard deviation (with n - 1) of a value over several results.
 struct Spread {
