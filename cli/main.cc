@@ -5,7 +5,7 @@
 int main(int argc, char** argv) {
   using namespace resmem::cli;
   return RunProgram({.name = "resmem",
-                     .summary = "a memory of residuals for any prediction model",
+                     .summary = "a residual memory for any prediction model",
                      .commands = Commands(),
                      .siblings = SiblingCommands(),
                      .first_steps = " The first three steps:\n"

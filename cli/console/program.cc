@@ -68,7 +68,7 @@ Status UnknownCommand(const Program& program, const std::string& word) {
   const std::string near = NearestWord(word, names);
   return Status(ErrorCode::kInvalidArgument,
                 std::string(program.name) + " has no command '" + word + "'; " +
-                    (near.empty() ? "'" + std::string(program.name) + " --help' lists them"
+                    (near.empty() ? "'" + std::string(program.name) + " --help' lists the commands"
                                   : "did you mean " + near + "?"));
 }
 

@@ -12,7 +12,7 @@ namespace resmem::cli {
 
 struct Program {
   const char* name;     // "resmem"
-  const char* summary;  // "a memory of residuals for any prediction model"
+  const char* summary;  // "a residual memory for any prediction model"
   std::span<const CommandEntry> commands;
   std::span<const SiblingCommand> siblings{};  // commands that other programs answer for
   const char* first_steps = "";                // the overview's last words
