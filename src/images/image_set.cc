@@ -199,8 +199,7 @@ Status ImageSet::ReadRows(std::span<const int64_t> rows, std::span<uint8_t> out,
                           int threads) const {
   for (const int64_t row : rows) {
     if (row >= 0 && row < size()) continue;
-    return {ErrorCode::kInvalidArgument,
-            Text("image ", row, " asked for, but there are ", size())};
+    return {ErrorCode::kInvalidArgument, Text("image ", row, " asked for, but there are ", size())};
   }
   return state_->Read(
       static_cast<int64_t>(rows.size()), [rows](int64_t i) { return rows[static_cast<size_t>(i)]; },
