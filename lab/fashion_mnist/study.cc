@@ -2,6 +2,7 @@
 // memorized its training set.  Prints a page of Markdown; about 5 minutes on 2 cores.
 //
 //   fashion_study [folder of the data] > docs/results/fashion_mnist.md
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
@@ -168,9 +169,11 @@ std::string GainCells(const Judged& judged) {
   return text;
 }
 
-// A line of each table.
+// A line of each table, and what the answer counts.
 struct Lines {
   std::string methods, cross_fitted;
+  int bases = 0, helped = 0, ahead = 0;  // helped: the interval of the gain lies above 0
+  double least_gain = 1, most_gain = -1;
 };
 
 Status StudyOne(const Config& config, const FashionMnist& data, Lines* lines) {
@@ -201,6 +204,12 @@ Status StudyOne(const Config& config, const FashionMnist& data, Lines* lines) {
                 100 * ShareCorrect(plain.evaluation, Method::kNearestClassMean), 100 * plain.knn,
                 100 * plain.mixing, GainCells(plain).c_str());
   lines->methods += text;
+  const PairedGain& gain = plain.evaluation.gain;
+  lines->bases += 1;
+  lines->helped += gain.interval.low > 0;
+  lines->ahead += plain.evaluation.methods.back().accuracy.value > plain.mixing;
+  lines->least_gain = std::min(lines->least_gain, gain.gain);
+  lines->most_gain = std::max(lines->most_gain, gain.gain);
   std::snprintf(text, sizeof text,
                 "| %s | %.2f | %.2f | %.3f | %+.2f | %+.2f | %.3f | %+.2f | %s |\n", config.name,
                 100 * train_accuracy, 100 * out_of_fold_accuracy,
@@ -213,21 +222,24 @@ Status StudyOne(const Config& config, const FashionMnist& data, Lines* lines) {
 
 constexpr char kIntroduction[] = R"(# Fashion-MNIST: what a residual memory adds to small models
 
+**ResMem raises the test accuracy of %d of %d small base models, by %.2f to %.2f points. A kNN-LM
+tuned as carefully is a close rival: ResMem is ahead of it on %d of %d.**
+
 Made by `fashion_study` (lab/fashion_mnist/study.cc), resmem %s, one seed. Neither the number
 of threads nor RESMEM_SIMD changes a number.
 
-50,000 training rows are learned and memorized, 10,000 others (the end of the training file) choose
-all parameters. The 10,000 test rows choose nothing here, but development looked at them more than
-once. Keys: of a linear model the standardised
-pixels, else the hidden values before ReLU. Training: 15 epochs, peak rate 4, weight decay 1e-4; the
-over-trained models 60 epochs (100 with 10,000 rows), 8 and none. Accuracies and gains are of the
-test rows, in %%; gains have a paired 95 %% interval; fixed / harmed: rows that only ResMem / only the
-base gets right; p: McNemar's exact test.
+The base trains on 50,000 rows, which are also memorized; 10,000 others (the end of the training
+file) choose all parameters. Nothing was chosen on the 10,000 test rows, but they were looked at
+more than once during development. Keys: the standardized pixels for the linear model, the hidden
+values before ReLU for the others. Training: 15 epochs, peak rate 4, weight decay 1e-4; the
+over-trained models: 60 epochs (100 with 10,000 rows), peak rate 8, no weight decay. Accuracies and
+gains are on the test rows, in %%; gains have a paired 95 %% interval; fixed / harmed: rows that only
+ResMem / only the base gets right; p: McNemar's exact test.
 
-## Side by side
+## Comparison
 
-k-NN and kNN-LM have k, sigma and lambda of their own, chosen on the validation rows over the same
-k and sigma as ResMem's.
+k-NN and kNN-LM have their own k, sigma and lambda, chosen on the validation rows from the same
+values of k and sigma as ResMem's.
 
 | base | parameters | base alone | nearest class mean | k-NN | kNN-LM )"
                                  R"(| ResMem | gain | fixed / harmed | p | chosen |
@@ -239,7 +251,7 @@ constexpr char kCrossFitting[] = R"(
 
 The paper's recipe takes residuals from the base's own logits on its training rows; cross-fitting
 takes them from %d models, each trained without the rows it judges. Residual mass: mean of |r| / 2
-at the chosen T, 0 where nothing is left to store. At T = 1: k and sigma chosen with T left at 1.
+at the chosen T; 0 means that nothing is left to store. At T = 1: k and sigma chosen with T fixed at 1.
 
 | base | accuracy on its training rows | out of fold | residual mass, paper | gain at T = 1 | gain )"
                                  R"(| residual mass, cross-fitted | gain at T = 1 )"
@@ -253,7 +265,8 @@ Status Study(const std::string& folder) {
   for (const Config& config : kConfigs) {
     RESMEM_RETURN_IF_ERROR(StudyOne(config, data, &lines));
   }
-  std::printf(kIntroduction, Version().c_str());
+  std::printf(kIntroduction, lines.helped, lines.bases, 100 * lines.least_gain,
+              100 * lines.most_gain, lines.ahead, lines.bases, Version().c_str());
   std::printf("%s", lines.methods.c_str());
   std::printf(kCrossFitting, static_cast<int>(kFolds));
   std::printf("%s", lines.cross_fitted.c_str());
