@@ -2,7 +2,6 @@
 #include "console/command.h"
 #include "console/format.h"
 #include "console/output.h"
-#include "console/table.h"
 #include "inputs/memory_options.h"
 #include "inputs/parameter_options.h"
 #include "inputs/token_options.h"

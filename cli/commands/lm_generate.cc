@@ -7,7 +7,6 @@
 #include "console/format.h"
 #include "console/interrupt.h"
 #include "console/output.h"
-#include "console/table.h"
 #include "inputs/memory_options.h"
 #include "inputs/parameter_options.h"
 #include "inputs/token_options.h"

@@ -5,7 +5,6 @@
 #include "console/command.h"
 #include "console/format.h"
 #include "console/output.h"
-#include "console/table.h"
 #include "inputs/memory_options.h"
 #include "outputs/model_text.h"
 #include "resmem/models/onnx_model.h"

@@ -4,7 +4,6 @@
 #include "console/command.h"
 #include "console/format.h"
 #include "console/output.h"
-#include "console/table.h"
 #include "inputs/class_names.h"
 #include "inputs/runtime_options.h"
 #include "outputs/model_text.h"

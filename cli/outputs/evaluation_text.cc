@@ -1,7 +1,6 @@
 #include "outputs/evaluation_text.h"
 
 #include "console/format.h"
-#include "console/table.h"
 
 namespace resmem::cli {
 namespace {

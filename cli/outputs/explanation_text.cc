@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "console/format.h"
-#include "console/table.h"
 #include "inputs/class_names.h"
 
 namespace resmem::cli {

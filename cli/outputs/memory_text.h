@@ -5,7 +5,7 @@
 #include <string>
 
 #include "console/console.h"
-#include "console/table.h"
+#include "console/format.h"
 #include "resmem/residual_memory.h"
 
 namespace resmem::cli {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "console/table.h"
+#include "console/format.h"
 #include "resmem/models/onnx_model.h"
 
 namespace resmem::cli {

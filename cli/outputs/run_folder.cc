@@ -4,7 +4,6 @@
 
 #include "console/format.h"
 #include "console/output.h"
-#include "console/table.h"
 #include "resmem/models/onnx_model.h"
 
 namespace resmem::cli {

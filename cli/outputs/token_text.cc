@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "console/format.h"
-#include "console/table.h"
 #include "outputs/model_text.h"
 
 namespace resmem::cli {

@@ -1,7 +1,6 @@
 #include "outputs/tokenizer_text.h"
 
 #include "console/format.h"
-#include "console/table.h"
 #include "outputs/model_text.h"
 
 namespace resmem::cli {

@@ -7,7 +7,6 @@
 #include "console/command.h"
 #include "console/format.h"
 #include "console/output.h"
-#include "console/table.h"
 #include "inputs/dataset_options.h"
 #include "inputs/labelled_inputs.h"
 #include "outputs/output_paths.h"

@@ -4,7 +4,6 @@
 
 #include "console/format.h"
 #include "console/output.h"
-#include "console/table.h"
 #include "reproduce/commit.h"
 #include "reproduce/step_records.h"
 #include "reproduce/step_selection.h"

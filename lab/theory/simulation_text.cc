@@ -1,11 +1,10 @@
 #include <cmath>
-#include <cstdio>
 #include <string>
 #include <vector>
 
+#include "resmem/readable.h"
 #include "support/text.h"
 #include "theory/simulation.h"
-#include "theory/text_table.h"
 
 namespace resmem {
 namespace {
@@ -13,20 +12,19 @@ namespace {
 // At small n a few draws carry most of the risk, and fewer than this rarely include them.
 constexpr int64_t kDrawsForSoundErrors = 100;
 
-std::string Number(double value, const char* format = "%.3g") {
-  char buffer[40];
-  std::snprintf(buffer, sizeof(buffer), format, value);
-  return buffer;
+// Three digits are as many as the draws support.
+std::string Number(double value) {
+  return readable::ShortNumber(value, 3);
 }
 
 std::string WithError(const Estimate& value) {
   if (value.mean < 1e-24) return "0";  // rounding: the square of an error below 1e-12
-  return Number(value.mean) + " ±" + Number(value.error, "%.1g");
+  return Number(value.mean) + " ±" + readable::ShortNumber(value.error, 1);
 }
 
 std::string WithError(const std::optional<Slope>& slope) {
   if (!slope) return "-";
-  return Number(slope->value, "%.3f") + " ±" + Number(slope->error, "%.3f");
+  return readable::Fixed(slope->value, 3) + " ±" + readable::Fixed(slope->error, 3);
 }
 
 bool IsPaper(const SimulationSetting& setting) {
@@ -53,7 +51,7 @@ std::string CurveTable(const SimulationCurve& curve) {
   header.push_back(noise ? "4(T1+T2+noise)" : "3(T1+T2)");
   header.push_back("E Z_n");
   header.push_back("its bound");
-  TextTable table(header);
+  readable::Table table = readable::Table::OfNumbers(header);
   for (const SimulationPoint& point : curve.points) {
     std::vector<std::string> cells = {std::to_string(point.n), WithError(point.base),
                                       WithError(point.knn),    WithError(point.resmem),
@@ -62,24 +60,25 @@ std::string CurveTable(const SimulationCurve& curve) {
     cells.push_back(WithError(point.decomposition));
     cells.push_back(WithError(point.z));
     cells.push_back(Number(point.z_bound));
-    table.Add(cells);
+    table.AddRow(cells);
   }
   return Text("### ", SimulationSettingName(curve.setting), ": d = ", curve.dimension,
-              ", L = ", curve.bound, "\n\nThe base's risk tends to ", Number(curve.plateau, "%.6g"),
-              IsPaper(curve.setting) ? " = (1-L)^2" : "", ".\n\n", table.Format(), "\n");
+              ", L = ", curve.bound, "\n\nThe base's risk tends to ",
+              readable::ShortNumber(curve.plateau), IsPaper(curve.setting) ? " = (1-L)^2" : "",
+              ".\n\n", table.Markdown(), "\n");
 }
 
 std::string SlopeTable(const std::vector<SimulationCurve>& curves) {
-  TextTable table(
+  readable::Table table = readable::Table::OfNumbers(
       {"setting", "d", "L", "k-NN", "ResMem", "T1", "proved T1", "T2", "E Z_n", "proved T2, Z_n"});
   for (const SimulationCurve& curve : curves) {
     const SimulationSlopes& slopes = curve.slopes;
-    table.Add({SimulationSettingName(curve.setting), std::to_string(curve.dimension),
-               Number(curve.bound), WithError(slopes.knn), WithError(slopes.resmem),
-               WithError(slopes.t1), Number(slopes.proved_t1, "%.3f"), WithError(slopes.t2),
-               WithError(slopes.z), Number(slopes.proved_t2, "%.3f")});
+    table.AddRow({SimulationSettingName(curve.setting), std::to_string(curve.dimension),
+                  Number(curve.bound), WithError(slopes.knn), WithError(slopes.resmem),
+                  WithError(slopes.t1), readable::Fixed(slopes.proved_t1, 3), WithError(slopes.t2),
+                  WithError(slopes.z), readable::Fixed(slopes.proved_t2, 3)});
   }
-  return table.Format();
+  return table.Markdown();
 }
 
 // What became of ResMem against `rival`, in words.
@@ -91,17 +90,18 @@ std::string Verdict(const Crossover& crossover, const char* rival) {
 }
 
 std::string CrossoverTable(const SimulationResult& result) {
-  TextTable table({"setting", "d", "L", "residuals or labels?", "ResMem or base alone?", "base",
-                   "k-NN", "ResMem", "ResMem / k-NN", "its limit"});
+  readable::Table table = readable::Table::OfNumbers({"setting", "d", "L", "residuals or labels?",
+                                                      "ResMem or base alone?", "base", "k-NN",
+                                                      "ResMem", "ResMem / k-NN", "its limit"});
   for (const SimulationCurve& curve : result.curves) {
     const SimulationPoint& last = curve.points.back();
-    table.Add({SimulationSettingName(curve.setting), std::to_string(curve.dimension),
-               Number(curve.bound), Verdict(curve.against_labels, "labels"),
-               Verdict(curve.against_base, "base"), WithError(last.base), WithError(last.knn),
-               WithError(last.resmem), Number(last.resmem.mean / last.knn.mean),
-               Number(curve.ratio_limit)});
+    table.AddRow({SimulationSettingName(curve.setting), std::to_string(curve.dimension),
+                  Number(curve.bound), Verdict(curve.against_labels, "labels"),
+                  Verdict(curve.against_base, "base"), WithError(last.base), WithError(last.knn),
+                  WithError(last.resmem), Number(last.resmem.mean / last.knn.mean),
+                  Number(curve.ratio_limit)});
   }
-  return table.Format();
+  return table.Markdown();
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ std::string SimulationText(const SimulationResult& result, bool all) {
            "ResMem's risk exceeded its decomposition in ", result.violations, " of ", draws,
            " cases (0: the paper's inequality held in every draw).\n",
            "Largest relative residual of the base's optimality conditions: ",
-           Number(result.kkt_residual, "%.1e"), ".\n",
+           readable::Scientific(result.kkt_residual), ".\n",
            options.draws < kDrawsForSoundErrors
                ? "With so few draws the errors at small n are too narrow (docs/theory.md); --draws "
                  "1000 costs little there.\n\n"

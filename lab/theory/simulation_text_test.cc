@@ -67,10 +67,10 @@ int Count(const std::string& text, const std::string& part) {
 TEST(SimulationSvg, DrawsEveryCurveOfEveryPanel) {
   const SimulationResult result = SmallResult();
   const std::string paper = SimulationSvg(result);
-  EXPECT_EQ(Count(paper, "<polyline"), 2 * 6);  // two dimensions; six curves each
+  EXPECT_EQ(Count(paper, "class=\"line\""), 3 * 6);  // two dimensions and the legend; six curves
   EXPECT_NE(paper.find(">d = 2, L = 0.5<"), std::string::npos);
   const std::string sine = SimulationSvg(result, 1);
-  EXPECT_EQ(Count(sine, "<polyline"), 2 * 5);  // nothing was proved for a sine
+  EXPECT_EQ(Count(sine, "class=\"line\""), 3 * 5);  // nothing was proved for a sine
   EXPECT_EQ(Count(sine, "nan") + Count(sine, "inf"), 0);
 }
 

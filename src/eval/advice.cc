@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "eval/number_text.h"
 #include "eval/warnings.h"
+#include "resmem/readable.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -37,18 +37,18 @@ std::string WhyNone(const ResidualMemory& memory, bool given, const Diagnosis& d
     return Text(why, "; give labeled rows (--data)");
   }
   const Evaluation& evaluation = *diagnosis.evaluation;
-  const std::string of_rows = Text(" of ", CountText(evaluation.rows), " rows ");
+  const std::string of_rows = Text(" of ", readable::Count(evaluation.rows), " rows ");
   if (evaluation.leave_one_out) {
     return description.cross_fitted ? ""
                                     : "the base was trained on the memory's rows (their logits are "
                                       "not out-of-fold); give others (--data)";
   }
   if (evaluation.train_rows > 0) {
-    return Text(CountText(evaluation.train_rows), of_rows, "are marked train; give others");
+    return Text(readable::Count(evaluation.train_rows), of_rows, "are marked train; give others");
   }
   if (!description.cross_fitted &&
       IsShare(evaluation.rows_at_distance_zero, 0.5, evaluation.rows)) {
-    return Text(CountText(evaluation.rows_at_distance_zero), of_rows,
+    return Text(readable::Count(evaluation.rows_at_distance_zero), of_rows,
                 "are in the memory, and the base was trained on its rows; give others");
   }
   return "";
@@ -63,8 +63,8 @@ std::string Comparison(const Evaluation& evaluation) {
   return Text(
       "base + memory is ", gain < 0 ? "worse" : "better", " than the base on these rows by ",
       regression ? Text(std::abs(gain), " in mean squared error")
-                 : PointsText(std::abs(gain)) + " points",
-      proved ? " " : Text(", though ", CountText(evaluation.rows), " rows do not prove it "),
+                 : readable::Points(std::abs(gain)) + " points",
+      proved ? " " : Text(", though ", readable::Count(evaluation.rows), " rows do not prove it "),
       EffectRange(evaluation));
 }
 
@@ -73,15 +73,15 @@ bool AdviseOnRecall(const IndexInfo& info, const Diagnosis& diagnosis,
                     std::vector<std::string>* advice) {
   const IndexCheck& check = *diagnosis.index;
   if (info.given_queries == 0 && check.recall < check.asked - kRecallTolerance) {
-    advice->push_back(Text("The index finds ", ShareText(check.recall),
+    advice->push_back(Text("The index finds ", readable::Fixed(check.recall, 4),
                            " of the true neighbors where ", check.asked,
                            " was asked for: make it again (resmem index)."));
   }
   const std::optional<IndexCheck>& given = diagnosis.index_on_given;
   if (!given || !(given->recall + 2 * given->standard_error < given->asked)) return false;
-  advice->push_back(Text("On the rows given the index finds ", ShareText(given->recall),
+  advice->push_back(Text("On the rows given the index finds ", readable::Fixed(given->recall, 4),
                          " of the true neighbors where ", given->asked,
-                         " was asked for, on rows of the memory ", ShareText(check.recall),
+                         " was asked for, on rows of the memory ", readable::Fixed(check.recall, 4),
                          ": choose how much it reads on rows like these (resmem index --recall ",
                          given->asked, " --data ...)."));
   return true;
@@ -93,7 +93,7 @@ void AdviseOnIndex(const ResidualMemory& memory, const Diagnosis& diagnosis,
   const IndexInfo info = *memory.index_info();
   const bool many_deleted = IsShare(Deleted(memory), kManyDeleted, memory.capacity());
   if (!memory.index().Approximate(check.k)) {
-    advice->push_back(Text("The index is not used: for ", CountText(check.k),
+    advice->push_back(Text("The index is not used: for ", readable::Count(check.k),
                            " neighbors scanning all keys is quicker than its lists, and search is "
                            "exact; ",
                            many_deleted ? "that may change once deleted rows are gone (resmem "
@@ -104,7 +104,8 @@ void AdviseOnIndex(const ResidualMemory& memory, const Diagnosis& diagnosis,
   const bool finds_less = AdviseOnRecall(info, diagnosis, advice);
   if (memory.index_obstacle().empty() &&
       IsShare(info.unindexed_rows, kManyUnindexed, memory.capacity())) {
-    advice->push_back(Text(CountText(info.unindexed_rows), " of ", CountText(memory.capacity()),
+    advice->push_back(Text(readable::Count(info.unindexed_rows), " of ",
+                           readable::Count(memory.capacity()),
                            " rows are not in the index yet and are searched exactly: compact the "
                            "memory to have them in it (resmem compact)."));
   }
@@ -119,7 +120,7 @@ void AdviseOnIndex(const ResidualMemory& memory, const Diagnosis& diagnosis,
   const bool classified = diagnosis.evaluation && !diagnosis.evaluation->regression;
   if (classified && !finds_less && diagnosis.lost > kAccuracyWorthKeeping) {
     advice->push_back(
-        Text("The index costs ", PointsText(diagnosis.lost),
+        Text("The index costs ", readable::Points(diagnosis.lost),
              " points of accuracy: ask for a higher recall (resmem index --recall)."));
   }
 }
@@ -155,7 +156,8 @@ std::vector<std::string> Advice(const ResidualMemory& memory, const Diagnosis& d
     advice.push_back(Text("The index cannot hold every row: ", memory.index_obstacle(), "."));
   }
   if (IsShare(Deleted(memory), kManyDeleted, memory.capacity())) {
-    advice.push_back(Text(CountText(Deleted(memory)), " of ", CountText(memory.capacity()),
+    advice.push_back(Text(readable::Count(Deleted(memory)), " of ",
+                          readable::Count(memory.capacity()),
                           " rows are deleted but still take space: compact the memory (resmem "
                           "compact)."));
   }

@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "eval/advice.h"
-#include "eval/number_text.h"
 #include "fixtures/every_memory.h"
 
 namespace resmem {
@@ -303,14 +302,6 @@ TEST(Diagnose, SaysWhyThereIsNoVerdictOnSmallMemories) {
   ASSERT_TRUE(DeleteRows(path, std::span(data.ids).last(1)).ok());
   EXPECT_EQ(DiagnoseRows(path, nullptr).verdict,
             "none: the memory is empty; give labeled rows (--data)");
-}
-
-TEST(NumberText, HasOneFormForEachKind) {
-  EXPECT_EQ(CountText(999) + " " + CountText(2000) + " " + CountText(-1234567),
-            "999 2,000 -1,234,567");
-  EXPECT_EQ(CountText(-123), "-123");
-  EXPECT_EQ(ShareText(0.858151), "0.8582");
-  EXPECT_EQ(PointsText(0.069) + " " + SignedPointsText(0.0087), "6.90 +0.87");
 }
 
 TEST(SampleKeys, HoldsEveryRowOnceWhereThereAreFewAndTheSameOnesHoweverTheyAreCut) {

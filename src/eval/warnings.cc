@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "eval/number_text.h"
+#include "resmem/readable.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -17,8 +17,9 @@ void Chance(const Evaluation& evaluation, int64_t classes, std::vector<std::stri
   // Half as many again as guessing, but with few classes that would be a fair model.
   const double about_chance = std::min(1.5 * guess, guess + 0.05);
   if (classes < 2 || base.total <= kRowsToTellChance || base.value > about_chance) return;
-  warnings->push_back(Text("The base is right on ", CountText(base.correct), " of ",
-                           CountText(base.total), " rows, about what guessing among ", classes,
+  warnings->push_back(Text("The base is right on ", readable::Count(base.correct), " of ",
+                           readable::Count(base.total), " rows, about what guessing among ",
+                           classes,
                            " classes gives: the labels or the logits probably do not belong to "
                            "these rows; check their order and the numbering of the classes."));
 }
@@ -28,8 +29,8 @@ void Chance(const Evaluation& evaluation, int64_t classes, std::vector<std::stri
 std::string EffectRange(const Evaluation& evaluation) {
   if (!evaluation.regression) {
     const Interval interval = evaluation.gain.interval;
-    return Text("(95 % interval of the gain: ", SignedPointsText(interval.low), " to ",
-                SignedPointsText(interval.high), " points)");
+    return Text("(95 % interval of the gain: ", readable::SignedPoints(interval.low), " to ",
+                readable::SignedPoints(interval.high), " points)");
   }
   const Interval interval = evaluation.regression->interval;
   return Text("(95 % interval of the reduction of the mean squared error: ", interval.low, " to ",
@@ -53,18 +54,18 @@ std::string MemorisedWarning(const ResidualMemory& memory, double mean_residual_
   if (memory.rows() == 0 || mean_residual_mass >= kMemorisedMass) return "";
   if (memory.description().cross_fitted) {
     return Text("The base is almost never wrong on the memory's rows (mean residual mass ",
-                ShareText(mean_residual_mass), " of 1), so the memory has little to add.");
+                readable::Fixed(mean_residual_mass, 4), " of 1), so the memory has little to add.");
   }
   return Text(
       "The base has memorized its training rows: the memory's mean residual mass is ",
-      ShareText(mean_residual_mass),
+      readable::Fixed(mean_residual_mass, 4),
       " of 1, so it has almost nothing to add; try larger T (resmem tune) first, then logits "
       "from models that had not seen the row (--out-of-fold-logits).");
 }
 
 std::vector<std::string> EvaluationWarnings(const ResidualMemory& memory,
                                             const Evaluation& evaluation, int64_t validation_rows) {
-  const std::string of_rows = Text(" of ", CountText(evaluation.rows), " rows ");
+  const std::string of_rows = Text(" of ", readable::Count(evaluation.rows), " rows ");
   std::vector<std::string> warnings;
   if (evaluation.task == Task::kClassification) {
     Chance(evaluation, memory.description().outputs, &warnings);
@@ -82,7 +83,7 @@ std::vector<std::string> EvaluationWarnings(const ResidualMemory& memory,
     if (!memorised.empty()) warnings.push_back(std::move(memorised));
   }
   if (evaluation.rows_at_distance_zero > 0 && !evaluation.leave_one_out) {
-    warnings.push_back(Text(CountText(evaluation.rows_at_distance_zero), of_rows,
+    warnings.push_back(Text(readable::Count(evaluation.rows_at_distance_zero), of_rows,
                             "have their own key in the memory: they were memorized or are copies, "
                             "and the result is too good; give other rows, or ask for the memory's "
                             "own, each without itself (resmem eval --leave-one-out, resmem doctor "
@@ -90,12 +91,12 @@ std::vector<std::string> EvaluationWarnings(const ResidualMemory& memory,
   }
   const bool trained_on = evaluation.train_rows > 0 && !evaluation.leave_one_out;
   if (trained_on) {
-    warnings.push_back(Text(CountText(evaluation.train_rows), of_rows,
+    warnings.push_back(Text(readable::Count(evaluation.train_rows), of_rows,
                             "are marked train: the base has seen them, and neither its accuracy "
                             "nor the gain is that of new rows."));
   }
   if (validation_rows > 0 && memory.description().tuned) {
-    warnings.push_back(Text(CountText(validation_rows), of_rows,
+    warnings.push_back(Text(readable::Count(validation_rows), of_rows,
                             "are marked validation and the memory is tuned: where the "
                             "choice was made on them the result is too good."));
   }

@@ -160,6 +160,9 @@ struct Figure {
 
 // A figure as an SVG image that stands alone, legend and colors inside.
 std::string FigureSvg(const Figure& figure);
+// Figures of the same curves in rows of `columns`, under one title and one legend.  All share their
+// horizontal scale, those of a column also their vertical one, so that they can be compared.
+std::string FigureGridSvg(std::string_view title, std::span<const Figure> figures, size_t columns);
 
 // ---- Documents --------------------------------------------------------------------------------
 

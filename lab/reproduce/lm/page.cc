@@ -16,7 +16,7 @@ std::string MethodTitle(const Json& method, double lambda) {
   return name == "resmem" ? "ResMem" : "base";
 }
 
-void AddMethods(const Json& at, MarkdownTable* table) {
+void AddMethods(const Json& at, Table* table) {
   const double lambda = NumberAt(at, "lambda");
   for (const Json& method : At(at, "methods")) {
     const std::string name = TextAt(method, "method");
@@ -112,7 +112,7 @@ void AddTexts(const Workspace& workspace, Page* page) {
       const Json& at = At(result, std::string("at/") + name);
       if (at.is_null()) continue;
       page->Paragraph(SettingTitle(name, at));
-      MarkdownTable table({"method", "accuracy", "gain", "TPR", "FPR", "perplexity"});
+      Table table = Table::OfNumbers({"method", "accuracy", "gain", "TPR", "FPR", "perplexity"});
       AddMethods(at, &table);
       page->Add(table);
       page->Paragraph("ResMem less kNN-LM: " + PointsWithInterval(At(at, "against_knn_lm")) +
@@ -136,7 +136,7 @@ void AddMixtures(const Workspace& workspace, Page* page) {
     titles.push_back("λ " + NumberText(mixture.lambda, 1));
   }
   titles.push_back("ResMem");
-  MarkdownTable accuracy(titles), perplexity(titles);
+  Table accuracy = Table::OfNumbers(titles), perplexity = accuracy;
   std::vector<std::string> known = {"the paper"};
   for (const paper::Mixture& mixture : paper::kLargeKnnLm) {
     known.push_back(ShareText(mixture.accuracy));

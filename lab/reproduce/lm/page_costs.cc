@@ -44,8 +44,8 @@ void AddSizes(Page* page) {
       "whole "
       "memory only**: values tuned for a small memory might gain more." +
       FewDocuments(CountAt(result, "documents")));
-  MarkdownTable table({"share", "tokens in memory", "ResMem, the paper's values", "gain",
-                       "ResMem, tuned", "gain, tuned"});
+  Table table = Table::OfNumbers({"share", "tokens in memory", "ResMem, the paper's values", "gain",
+                                  "ResMem, tuned", "gain, tuned"});
   Figure figure{"Gain against the size of the memory",
                 "",
                 {"tokens in the memory", true, false},
@@ -84,7 +84,7 @@ void AddApproximate(Page* page) {
                   " ms per token by the index, " +
                   NumberText(1000 * NumberAt(result, "exact_search_seconds") / rows, 3) +
                   " ms exactly, both in batches on all cores.");
-  MarkdownTable table({"setting", "exact", "approximate", "difference"});
+  Table table = Table::OfNumbers({"setting", "exact", "approximate", "difference"});
   for (const char* name : {"paper", "tuned"}) {
     const Json& at = At(result, std::string("at/") + name);
     if (at.is_null()) continue;
@@ -97,7 +97,7 @@ void AddApproximate(Page* page) {
 
 void AddCosts(const Workspace& workspace, Page* page) {
   page->Heading("Bytes and time of each stage");
-  MarkdownTable table({"stage", "tokens", "bytes", "time", "rate"}, 0);
+  Table table = Table::OfNumbers({"stage", "tokens", "bytes", "time", "rate"}, 0);
   const Json& sets = At(page->result("tokens"), "sets");
   for (const TextSet& set : workspace.sets()) {
     const Json& made = At(sets, set.name);
@@ -167,7 +167,7 @@ void AddExamples(Page* page) {
                     Cell(TextAt(example, "base")) + ", ResMem " + Cell(TextAt(example, "resmem")) +
                     "; score of the true token " + NumberText(NumberAt(example, "base_score"), 3) +
                     " → " + NumberText(NumberAt(example, "resmem_score"), 3) + ".");
-    MarkdownTable table({"neighbor", "next", "weight", "in"}, 3);
+    Table table = Table::OfNumbers({"neighbor", "next", "weight", "in"}, 3);
     for (const Json& neighbor : At(example, "neighbors")) {
       table.AddRow({"… " + Cell(TextAt(neighbor, "context")), Cell(TextAt(neighbor, "next")),
                     NumberText(NumberAt(neighbor, "weight"), 3), Cell(TextAt(neighbor, "title"))});

@@ -23,12 +23,12 @@ const Json& ResMemOf(const Json& result, const std::string& at) {
 }
 
 void AddGain(const std::string& where, const std::string& known, double known_gain,
-             const Json& gain, const std::string& why, MarkdownTable* table) {
+             const Json& gain, const std::string& why, Table* table) {
   table->AddRow(
       {where, known, PointsWithInterval(gain), Verdict(known_gain, IntervalAt(gain, "")), why});
 }
 
-void AddPerplexityLine(const Json& at, MarkdownTable* table) {
+void AddPerplexityLine(const Json& at, Table* table) {
   const double base = NumberAt(MethodAt(at, "base"), "perplexity");
   const double resmem = NumberAt(MethodAt(at, "resmem"), "perplexity");
   table->AddRow({"perplexity: base / ResMem, calibrated", "–",
@@ -37,7 +37,7 @@ void AddPerplexityLine(const Json& at, MarkdownTable* table) {
                  "the calibrator lifts scores below zero to a floor"});
 }
 
-void AddTestLines(const Json& test, MarkdownTable* table) {
+void AddTestLines(const Json& test, Table* table) {
   const std::string choice = Choice(test);
   const std::string why = "another model, memory and text: see below";
   const Json& base = At(MethodAt(At(test, "at/" + choice), "base"), "accuracy");
@@ -76,7 +76,7 @@ void AddTestLines(const Json& test, MarkdownTable* table) {
   AddPerplexityLine(At(test, "at/" + choice), table);
 }
 
-void AddSizeLine(const Json& sizes, MarkdownTable* table) {
+void AddSizeLine(const Json& sizes, Table* table) {
   const Json& list = At(sizes, "sizes");
   if (!list.is_array() || list.empty()) return;
   const std::string choice = Choice(list.back());
@@ -122,8 +122,8 @@ void AddAnswer(Page* page) {
 
 void AddSummary(const Workspace& workspace, Page* page) {
   page->Heading("Summary");
-  MarkdownTable table({"figure", "the paper (C4)", "here (held-out Wikipedia)", "verdict", "note"},
-                      2);
+  Table table = Table::OfNumbers(
+      {"figure", "the paper (C4)", "here (held-out Wikipedia)", "verdict", "note"}, 2);
   const Json& test = page->result("eval-test");
   if (test.is_null()) {
     table.AddRow({"everything", "–", "not run yet", "–", ""});

@@ -1,27 +1,11 @@
 #include "reproduce/page/markdown.h"
 
 #include <cmath>
-#include <cstdio>
-
-#include "console/format.h"
 
 namespace resmem::cli::reproduce {
 namespace {
 
 constexpr char kNothing[] = "–";
-
-std::string Line(const std::vector<std::string>& cells) {
-  std::string line = "|";
-  for (const std::string& cell : cells) line += " " + cell + " |";
-  return line + "\n";
-}
-
-// 0.985, 1.4, 12.3
-std::string ThreeDigits(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
 
 }  // namespace
 
@@ -41,8 +25,8 @@ std::string ParametersText(const Json& parameters) {
   const int64_t k = CountAt(parameters, "k");
   if (k < 0) return kNothing;
   if (k == 0) return "k 0: the base alone";
-  return "k " + Count(k) + ", σ " + ThreeDigits(NumberAt(parameters, "sigma")) + ", T " +
-         ThreeDigits(NumberAt(parameters, "temperature"));
+  return "k " + Count(k) + ", σ " + ShortNumber(NumberAt(parameters, "sigma"), 3) + ", T " +
+         ShortNumber(NumberAt(parameters, "temperature"), 3);
 }
 
 std::string ShareWithInterval(const Json& accuracy) {
@@ -63,18 +47,6 @@ std::string Verdict(double known, const Interval& ours) {
   if (!std::isfinite(ours.low) || !std::isfinite(ours.high)) return kNothing;
   if (known < ours.low) return "above";
   return known > ours.high ? "below" : "match";
-}
-
-MarkdownTable::MarkdownTable(const std::vector<std::string>& titles, size_t words) {
-  text_ = Line(titles) + "|";
-  for (size_t i = 0; i < titles.size(); ++i) {
-    text_ += i == 0 || i + words >= titles.size() ? "---|" : "--:|";
-  }
-  text_ += "\n";
-}
-
-void MarkdownTable::AddRow(const std::vector<std::string>& cells) {
-  text_ += Line(cells);
 }
 
 }  // namespace resmem::cli::reproduce

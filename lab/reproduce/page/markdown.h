@@ -1,10 +1,10 @@
-// Numbers and tables of the results page.  What is not there is a dash.
+// Numbers of the results page.  What is not there is a dash.
 #ifndef RESMEM_LAB_REPRODUCE_PAGE_MARKDOWN_H_
 #define RESMEM_LAB_REPRODUCE_PAGE_MARKDOWN_H_
 
 #include <string>
-#include <vector>
 
+#include "console/format.h"
 #include "reproduce/json.h"
 
 namespace resmem::cli::reproduce {
@@ -18,18 +18,6 @@ std::string ShareWithInterval(const Json& accuracy);
 std::string PointsWithInterval(const Json& gain);
 // "above", "below" or "match": where we are against a figure that is known from elsewhere.
 std::string Verdict(double known, const Interval& ours);
-
-class MarkdownTable {
- public:
-  // The first column and the last `words` of them are aligned to the left, the others, which hold
-  // numbers, to the right.
-  explicit MarkdownTable(const std::vector<std::string>& titles, size_t words = 0);
-  void AddRow(const std::vector<std::string>& cells);
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
 
 }  // namespace resmem::cli::reproduce
 

@@ -41,7 +41,8 @@ void Page::AddFigure(const std::string& name, const Figure& figure) {
 
 void Page::AddSteps(std::span<const Step> steps) {
   Heading("What was run");
-  MarkdownTable table({"step", "state", "started (UTC)", "took", "commit", "machine"}, 5);
+  Table table =
+      Table::OfNumbers({"step", "state", "started (UTC)", "took", "commit", "machine"}, 5);
   for (const Step& step : steps) {
     const Json& made = At(records_.record(step.name), "made");
     if (made.is_null()) {

@@ -32,7 +32,7 @@ class Page {
   // The heading, and a sentence where the step has no result (then false) or an old one.
   bool Begin(const std::string& title, const std::string& step);
   void Paragraph(const std::string& words) { text_ += words + "\n\n"; }
-  void Add(const MarkdownTable& table) { text_ += table.text() + "\n"; }
+  void Add(const Table& table) { text_ += table.Markdown() + "\n"; }
   // `name`: of the file, without its ending.
   void AddFigure(const std::string& name, const Figure& figure);
   // What was run, when and where.

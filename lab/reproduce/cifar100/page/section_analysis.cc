@@ -12,7 +12,7 @@ std::string NameOfSetting(const std::string& name) {
 
 // One line of the sweep as a figure and as its summary.
 void AddSweep(const Json& sweep, const char* list, const char* field, const char* label,
-              bool logarithmic, MarkdownTable* table, Page* page) {
+              bool logarithmic, Table* table, Page* page) {
   Figure figure{std::string("Test accuracy against ") + label,
                 "",
                 {label, logarithmic, false},
@@ -50,7 +50,8 @@ void AddSensitivity(Page* page) {
                   "images, network `" +
                   TextAt(sweep, "run") + "`, whose base alone reaches " +
                   ShareText(NumberAt(sweep, "base/accuracy/value")) + ".");
-  MarkdownTable table({"value", "range", "lowest", "highest", "at the end of the range"});
+  Table table =
+      Table::OfNumbers({"value", "range", "lowest", "highest", "at the end of the range"});
   AddSweep(sweep, "by_k", "k", "k", false, &table, page);
   AddSweep(sweep, "by_sigma", "sigma", "σ", false, &table, page);
   AddSweep(sweep, "by_temperature", "temperature", "T", false, &table, page);
@@ -65,7 +66,7 @@ void AddSuperclasses(Page* page) {
       "right. Measured with `" +
       TextAt(result, "run") +
       "`: how often the base's wrong answer lies in the truth's superclass.");
-  MarkdownTable table(
+  Table table = Table::OfNumbers(
       {"setting", "all base errors", "fixed by ResMem", "not fixed", "fixed - not fixed"});
   for (const auto& [name, judged] : At(result, "at").items()) {
     const Json& coarse = At(judged, "coarse");
@@ -93,7 +94,7 @@ void AddCalibration(Page* page) {
                   ParametersText(At(result, "parameters")) + "; temperatures fitted on " +
                   Count(CountAt(result, "held_out_rows")) +
                   " held-out images by NLL, judged on the test images. Smaller is better.");
-  MarkdownTable table({"probabilities", "temperature", "NLL", "Brier", "ECE"});
+  Table table = Table::OfNumbers({"probabilities", "temperature", "NLL", "Brier", "ECE"});
   Figure figure{
       "Reliability", "", {"confidence", false, true}, {"how often it was right", false, true}, {}};
   for (const Json& method : At(result, "methods")) {
@@ -121,7 +122,7 @@ void AddShift(Page* page) {
                   "`include/resmem/models/corruption.h` (whole-number arithmetic, seed " +
                   Count(CountAt(result, "seed")) + "); the memory holds clean images.");
   for (const auto& [setting, clean] : At(result, "clean").items()) {
-    MarkdownTable table({"images, " + NameOfSetting(setting), "base", "ResMem", "gain"});
+    Table table = Table::OfNumbers({"images, " + NameOfSetting(setting), "base", "ResMem", "gain"});
     const auto add = [&](const std::string& name, const Json& judged) {
       table.AddRow({name, ShareText(NumberAt(judged, "base/value")),
                     ShareText(NumberAt(judged, "resmem/value")),

@@ -20,7 +20,7 @@ void AddLatency(Page* page) {
                   (NumberAt(result, "load_average") > 1.5
                        ? ": the machine was busy with other work, a quiet one is faster."
                        : "."));
-  MarkdownTable table({"", "median", "95th percentile", "the paper"});
+  Table table = Table::OfNumbers({"", "median", "95th percentile", "the paper"});
   const auto add = [&](const std::string& name, const char* field, double known) {
     const Json& times = At(result, field);
     if (times.is_null()) return;
@@ -64,7 +64,8 @@ void AddPretrained(Page* page) {
                     ShareText(paper::kPretrainedTrain) + "; " +
                     (agrees ? "both come out here." : "**they do not come out here**."));
   }
-  MarkdownTable table({"k, σ, T chosen", "values", "base", "ResMem", "gain", "TPR", "FPR"});
+  Table table =
+      Table::OfNumbers({"k, σ, T chosen", "values", "base", "ResMem", "gain", "TPR", "FPR"});
   const auto add = [&](const std::string& name, const Json& judged) {
     table.AddRow(
         {name, ParametersText(At(judged, "parameters")), ShareText(NumberAt(judged, "base/value")),
@@ -86,7 +87,7 @@ void AddDiagnosis(Page* page) {
                   " on its training images, " + ShareText(NumberAt(result, "test_accuracy/value")) +
                   " on the test images. A memory can only give back what the base got wrong on "
                   "the rows it holds:");
-  MarkdownTable residuals({"T", "mean residual, half the L1 norm"});
+  Table residuals = Table::OfNumbers({"T", "mean residual, half the L1 norm"});
   for (const Json& line : At(result, "residuals")) {
     residuals.AddRow({ShortNumber(NumberAt(line, "temperature")),
                       NumberText(NumberAt(line, "mean_residual_mass"), 3)});
@@ -95,7 +96,7 @@ void AddDiagnosis(Page* page) {
   page->Paragraph(
       "The best gain of all values tried, **chosen on the test images themselves**: an upper bound "
       "for what tuning could reach, not a result.");
-  MarkdownTable hindsight({"keys", "values tried", "best in hindsight", "gain"});
+  Table hindsight = Table::OfNumbers({"keys", "values tried", "best in hindsight", "gain"});
   Figure figure{"The best gain for each T, in hindsight",
                 "",
                 {"T", false, false},
@@ -125,7 +126,8 @@ void AddDiagnosis(Page* page) {
                   " images each: those that it has learned from, and images that it has never "
                   "seen, whose residuals it had no chance to shrink (what cross-fitting would "
                   "give). k, σ and T were chosen on held-out images for each.");
-  MarkdownTable table({"memory of", "values", "mean residual", "base", "ResMem", "gain"});
+  Table table =
+      Table::OfNumbers({"memory of", "values", "mean residual", "base", "ResMem", "gain"});
   for (const char* name : {"seen", "unseen"}) {
     const Json& judged = At(memories, name);
     table.AddRow({std::string(name) + " images", ParametersText(At(judged, "parameters")),

@@ -19,7 +19,7 @@ std::string BestMixture(const Json& judged) {
          ShortNumber(NumberAt(*best, "lambda")) + ")";
 }
 
-void AddJudged(const std::string& name, const Json& judged, MarkdownTable* table) {
+void AddJudged(const std::string& name, const Json& judged, Table* table) {
   table->AddRow({name + ": " + ParametersText(At(judged, "parameters")),
                  ShareText(NumberAt(judged, "base/value")),
                  ShareText(NumberAt(judged, "knn/value")), BestMixture(judged),
@@ -39,7 +39,7 @@ void AddPaperRun(Page* page) {
                   Duration(NumberAt(run, "training_seconds")) + " with products in " +
                   TextAt(run, "precision") + ". The paper gives no weight decay; here it is " +
                   ShortNumber(NumberAt(run, "weight_decay")) + ".");
-  MarkdownTable table(
+  Table table = Table::OfNumbers(
       {"setting", "base", "k-NN only", "best kNN-LM", "ResMem", "gain", "TPR", "FPR"});
   table.AddRow({"the paper: k 53, σ 0.7, T 1.4", ShareText(paper::kBase), ShareText(paper::kKnn),
                 "–", ShareText(paper::kResMem), PointsText(paper::kGain), ShareText(paper::kTpr),
@@ -86,7 +86,7 @@ void AddLongRun(Page* page) {
                   Count(CountAt(run, "seed")) + ", trained in " +
                   Duration(NumberAt(run, "training_seconds")) + " with products in " +
                   TextAt(run, "precision") + ". At the paper's values, on the test images:");
-  MarkdownTable table({"recipe", "epochs", "base", "k-NN only", "ResMem", "gain"});
+  Table table = Table::OfNumbers({"recipe", "epochs", "base", "k-NN only", "ResMem", "gain"});
   const auto add = [&](const char* name, const Json& judged) {
     table.AddRow({name, Count(CountAt(judged, "epochs")),
                   ShareWithInterval(At(judged, "test/base")),
@@ -101,7 +101,7 @@ void AddLongRun(Page* page) {
 
 void AddEpochs(Page* page) {
   if (!page->Begin("By epoch (the paper's table \"joint\")", "epochs")) return;
-  MarkdownTable table(
+  Table table = Table::OfNumbers(
       {"epoch", "base", "ResMem", "gain", "the paper's base", "its ResMem", "its gain"});
   Figure figure{"Accuracy by epoch, the paper's recipe",
                 "",

@@ -11,7 +11,7 @@ namespace {
 constexpr const char *kTuned = "tuned/gain/test", *kCareful = "tuned/tpr-under-fpr/test";
 
 // Base and ResMem of one run, at the paper's values and at the two tuned choices.
-void AddRun(const std::string& name, const Json& run, MarkdownTable* table) {
+void AddRun(const std::string& name, const Json& run, Table* table) {
   table->AddRow({name, ShareText(NumberAt(run, "test/base/value")),
                  ShareText(NumberAt(run, std::string(kTuned) + "/knn/value")),
                  ShareText(NumberAt(run, "tuned/gain/knn_lm/accuracy/value")),
@@ -24,10 +24,10 @@ void AddRun(const std::string& name, const Json& run, MarkdownTable* table) {
                      ShareText(NumberAt(run, std::string(kCareful) + "/gain/fpr"))});
 }
 
-MarkdownTable RunsTable(const std::string& first) {
-  return MarkdownTable({first, "base", "k-NN only", "kNN-LM", "gain at the paper's values",
-                        "ResMem, tuned", "gain, tuned", "chosen", "gain, conservative rule",
-                        "its TPR / FPR"});
+Table RunsTable = Table::OfNumbers(const std::string& first) {
+  return Table::OfNumbers({first, "base", "k-NN only", "kNN-LM", "gain at the paper's values",
+                           "ResMem, tuned", "gain, tuned", "chosen", "gain, conservative rule",
+                           "its TPR / FPR"});
 }
 
 constexpr char kColumns[] =
@@ -40,7 +40,7 @@ constexpr char kColumns[] =
 
 void AddSeeds(Page* page) {
   if (!page->Begin("Seeds: ResNet-8, short preset", "short-resnet8-seed1")) return;
-  MarkdownTable table = RunsTable("seed");
+  Table table = RunsTable("seed");
   std::vector<double> base, resmem, gain;
   std::string missing;
   for (const std::string& name : RunsNamed("short-resnet8-")) {
@@ -74,7 +74,7 @@ void AddSeeds(Page* page) {
 
 void AddDepth(Page* page) {
   if (!page->Begin("Depth, short preset", "short-resnet8-seed1")) return;
-  MarkdownTable table = RunsTable("network");
+  Table table = RunsTable("network");
   Figure figure{"Accuracy against depth, short preset",
                 "",
                 {"layers", false, false},
@@ -112,8 +112,9 @@ void AddDepth(Page* page) {
 
 void AddSizes(Page* page) {
   page->Heading("Number of training images: ResNet-8, short preset");
-  MarkdownTable table({"share", "images", "base", "ResMem at the paper's values", "gain",
-                       "ResMem, tuned", "gain, tuned", "training: base", "training: ResMem"});
+  Table table =
+      Table::OfNumbers({"share", "images", "base", "ResMem at the paper's values", "gain",
+                        "ResMem, tuned", "gain, tuned", "training: base", "training: ResMem"});
   Figure accuracy{"Test accuracy against training images",
                   "",
                   {"training images", false, false},

@@ -24,7 +24,7 @@ std::string SpreadText(const Spread& spread) {
          Counted(spread.count, "seed") + ")";
 }
 
-void AddPaperLines(const Page& page, MarkdownTable* table) {
+void AddPaperLines(const Page& page, Table* table) {
   const Json& run = page.result("paper-resnet8-seed1");
   if (run.is_null()) {
     table->AddRow({"ResNet-8, the paper's recipe",
@@ -63,7 +63,7 @@ void AddPaperLines(const Page& page, MarkdownTable* table) {
                  ParametersText(At(tuned, "carried_over_scaled/parameters"))});
 }
 
-void AddSeedLines(const Page& page, MarkdownTable* table) {
+void AddSeedLines(const Page& page, Table* table) {
   std::vector<double> base, fixed, resmem, gain;
   for (const std::string& name : RunsNamed("short-resnet8-")) {
     const Json& run = page.result(name);
@@ -93,7 +93,7 @@ void AddSeedLines(const Page& page, MarkdownTable* table) {
                  of_gain.count == 0 ? "" : "mean gain " + PointsText(of_gain.mean)});
 }
 
-void AddOtherLines(const Page& page, MarkdownTable* table) {
+void AddOtherLines(const Page& page, Table* table) {
   const Json& coarse = At(page.result("coarse"), "at/paper/coarse");
   if (!coarse.is_null()) {
     Json difference = At(coarse, "interval");
@@ -177,7 +177,7 @@ void AddAnswer(Page* page) {
 
 void AddSummary(Page* page) {
   page->Heading("Summary");
-  MarkdownTable table({"figure", "the paper", "here", "verdict", "note"}, 2);
+  Table table = Table::OfNumbers({"figure", "the paper", "here", "verdict", "note"}, 2);
   AddPaperLines(*page, &table);
   AddSeedLines(*page, &table);
   AddOtherLines(*page, &table);

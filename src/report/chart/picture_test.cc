@@ -1,6 +1,8 @@
-#include "report/chart/line_chart.h"
-
 #include <gtest/gtest.h>
+
+#include <array>
+
+#include "resmem/report/report.h"
 
 namespace resmem {
 namespace {
@@ -25,6 +27,26 @@ TEST(FigureSvg, DrawsEveryCurveAndEscapesEveryName) {
   EXPECT_EQ(Occurrences(svg, "class=\"reference\""), 2u);
   EXPECT_EQ(Occurrences(svg, "class=\"band\""), 1u);
   EXPECT_EQ(svg.find("var("), std::string::npos);
+}
+
+TEST(FigureGridSvg, PanelsShareOneLegendAndThoseOfAColumnTheirScale) {
+  const auto panel = [](const char* title, double highest) {
+    return Figure{title,
+                  "",
+                  {"n", false, false},
+                  {"risk", false, false},
+                  {{"base", false, {{1, 0, {}}, {2, highest, {}}}},
+                   {"limit", true, {{1, 0, {}}, {2, 0, {}}}},
+                   {"rate", true, {{1, 0, {}}, {2, 0, {}}}}}};
+  };
+  const std::array<Figure, 4> figures = {panel("a", 1), panel("b", 1), panel("c", 800),
+                                         panel("d", 2)};
+  const std::string svg = FigureGridSvg("four", figures, 2);
+  EXPECT_EQ(Occurrences(svg, "class=\"curve c1\""), 5u);  // four panels and one legend
+  EXPECT_EQ(Occurrences(svg, "class=\"reference second\""), 5u);
+  EXPECT_EQ(Occurrences(svg, ">800</text>"), 2u);  // "a" is drawn on the scale of "c"
+  EXPECT_EQ(Occurrences(svg, ">2.0</text>"), 6u);  // "b" on that of "d"; and n
+  for (const char* title : {">a<", ">b<", ">c<", ">d<"}) EXPECT_EQ(Occurrences(svg, title), 1u);
 }
 
 TEST(FigureSvg, AFigureWithoutPointsIsStillAPicture) {
