@@ -1,4 +1,4 @@
-// Thumbnails as PNG: 8 bits a sample, gray or RGB, one zlib stream, no filter.
+// Thumbnails as PNG, by libpng: 8 bits a sample, gray or RGB.
 #ifndef RESMEM_REPORT_PNG_H_
 #define RESMEM_REPORT_PNG_H_
 
@@ -13,7 +13,7 @@ namespace resmem {
 // kBadData where the pixels are not height x width x channels, or a side is over 4096.
 Result<std::vector<uint8_t>> EncodePng(const Thumbnail& image);
 
-// Whether the bytes begin with a PNG's signature and an image header of these sides.
+// Whether libpng reads the bytes' beginning as a PNG of these sides.
 bool IsPng(std::span<const uint8_t> bytes, int64_t height, int64_t width);
 
 }  // namespace resmem
