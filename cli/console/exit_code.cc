@@ -21,6 +21,8 @@ ExitCode ExitCodeOf(ErrorCode code) {
       return ExitCode::kFailure;
     case ErrorCode::kCancelled:
       return ExitCode::kInterrupted;
+    case ErrorCode::kInternal:
+      return ExitCode::kBug;
   }
   return ExitCode::kFailure;
 }

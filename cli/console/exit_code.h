@@ -13,6 +13,7 @@ enum class ExitCode {
   kBadInput = 3,        // arrays or memories that are missing, wrong, corrupt or of another model
   kOutOfResources = 4,  // no memory, no space, or another process holds the memory
   kCheckFailed = 5,     // the work is done and its answer is no: eval --fail-if-worse
+  kBug = 70,            // a bug in resmem; the number of sysexits.h (EX_SOFTWARE)
   kInterrupted = 130,   // 128 + the signal: 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP, 141 reader left
 };
 

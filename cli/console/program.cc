@@ -168,8 +168,9 @@ int RunProgram(const Program& program, int argc, char** argv) {
     console.Error("out of memory; free some, or work on fewer rows at a time");
     return static_cast<int>(ExitCode::kOutOfResources);
   } catch (const std::exception& exception) {
-    console.Error(std::string("a bug in resmem: ") + exception.what());
-    return static_cast<int>(ExitCode::kFailure);
+    console.Error(std::string("a bug in resmem, please report it with this command: ") +
+                  exception.what());
+    return static_cast<int>(ExitCode::kBug);
   }
 }
 

@@ -26,6 +26,7 @@ enum class ErrorCode {
   kIo,                 // the system refused to read or write
   kResourceExhausted,  // no space, no memory, or another process holds the memory
   kCancelled,          // the caller asked to stop
+  kInternal,           // a bug of ours: something happened that the code does not expect
 };
 
 // "bad data", "corrupt", ...: the word that programs print.

@@ -6,11 +6,12 @@
 #include <string>
 
 #include "resmem/status.h"
+#include "support/guard.h"
 #include "support/text.h"
 
 namespace resmem {
 
-// work(), or kResourceExhausted where it ran out of memory.
+// work(), or the error that an exception means; kResourceExhausted where memory ran out.
 template <typename Work>
 auto GuardMemory(const std::string& name, Work work) -> decltype(work()) {
   try {
@@ -20,6 +21,8 @@ auto GuardMemory(const std::string& name, Work work) -> decltype(work()) {
                   Text(name,
                        ": not enough memory to read it; read fewer rows at a time, or store it "
                        "uncompressed as .npy, which is mapped"));
+  } catch (...) {
+    return CaughtException(Text("read ", name));
   }
 }
 

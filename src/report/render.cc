@@ -4,6 +4,7 @@
 #include "report/page/page.h"
 #include "resmem/report/report.h"
 #include "support/file_system.h"
+#include "support/guard.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -74,14 +75,10 @@ Result<std::string> Render(std::string_view text) {
 
 }  // namespace
 
-Result<std::string> RenderReport(std::string_view json) {
-  try {
-    return Render(json);
-  } catch (const std::bad_alloc&) {
-    return Status(ErrorCode::kResourceExhausted,
-                  Text("no memory left to make a report from a document of ", json.size(),
-                       " bytes; give fewer rows or examples"));
-  }
+Result<std::string> RenderReport(std::string_view json) try {
+  return Render(json);
+} catch (...) {
+  return CaughtException(Text("make a report from a document of ", json.size(), " bytes"));
 }
 
 Status WriteReport(std::string_view json, const std::string& path) {

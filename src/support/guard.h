@@ -7,6 +7,7 @@
 #include <new>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 
 #include "resmem/status.h"
 #include "support/text.h"
@@ -19,14 +20,23 @@ inline Status CaughtException(std::string_view doing) {
     return Status(ErrorCode::kResourceExhausted,
                   Text("not enough memory to ", doing, "; give fewer rows at a time"));
   };
+  const auto bug = [&](std::string_view what) {
+    return Status(ErrorCode::kInternal, Text("cannot ", doing, ": ", what,
+                                             "; this is a bug in resmem: please report it with "
+                                             "what led to it"));
+  };
   try {
     throw;
   } catch (const std::bad_alloc&) {
     return out_of_memory();
   } catch (const std::length_error&) {
     return out_of_memory();
-  } catch (const std::exception& error) {
+  } catch (const std::system_error& error) {  // of a file or a thread
     return Status(ErrorCode::kIo, Text("cannot ", doing, ": ", error.what()));
+  } catch (const std::exception& error) {
+    return bug(error.what());
+  } catch (...) {
+    return bug("something was thrown that says nothing of itself");
   }
 }
 

@@ -26,6 +26,8 @@ std::string_view ErrorCodeName(ErrorCode code) {
       return "out of resources";
     case ErrorCode::kCancelled:
       return "cancelled";
+    case ErrorCode::kInternal:
+      return "internal error";
   }
   return "unknown";
 }
