@@ -116,11 +116,10 @@ void DatasetOptions::Declare(CommandLine& line, DatasetUse use) {
              "element type of --keys if it is a raw file: float32, ...")
       .Needs({"--shape"});
   images_.Declare(line, /*as_arguments=*/use == DatasetUse::kPredict);
-  line.AddSection(
-      "Files",
-      "Arrays: .npy; .npz:member; .safetensors:name; IDX and CIFAR-10/100 binary, also "
-      ".gz and .xz; .csv:column with a header; .fvecs, .ivecs, .bvecs; raw values with shape "
-      "and dtype. The first dimension counts rows, the others are flattened.");
+  line.AddSection("Files", "Arrays: " + ArrayFormatsHelp() +
+                               "; each also as .xz; raw values with shape and dtype. The first "
+                               "dimension counts rows, the "
+                               "others are flattened.");
 }
 
 Result<DatasetSources> DatasetOptions::Sources() const {

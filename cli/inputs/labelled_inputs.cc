@@ -33,8 +33,8 @@ Result<std::vector<int32_t>> ReadLabels(const Array& array, int64_t begin, int64
 void LabelledInputsOptions::Declare(CommandLine& line, bool labels_required) {
   line.Group("Input");
   line.Value("--inputs", &inputs_, "FILE",
-             "inputs of the model, rows x columns: .npy, .npz:member, .csv, IDX (.gz), ...; images "
-             "are flattened, and the model standardizes every column")
+             "inputs of the model, rows x columns: " + ArrayFormatsHelp() +
+                 "; images are flattened, and the model standardizes every column")
       .Required()
       .File();
   Option& labels =

@@ -1,9 +1,9 @@
 #include "data/dataset_sources.h"
 
-#include <array>
 #include <map>
 #include <utility>
 
+#include "data/formats/format_table.h"
 #include "data/formats/formats.h"
 #include "support/text.h"
 
@@ -13,14 +13,12 @@ namespace {
 // From an array's bare name ("keys") to where it lies.
 using NamedArrays = std::map<std::string, std::string, std::less<>>;
 
-constexpr std::array<std::string_view, 9> kExtensions = {
-    ".npy", ".csv", ".fvecs", ".ivecs", ".bvecs", ".idx", ".idx.gz", ".safetensors", ".npz"};
-
 Result<NamedArrays> ListFolder(const std::string& folder) {
   RESMEM_ASSIGN_OR_RETURN(const std::vector<std::string> files, FileSystem::Posix().List(folder));
+  const std::vector<std::string> extensions = FolderExtensions();
   NamedArrays found;
   for (const std::string& file : files) {
-    for (const std::string_view extension : kExtensions) {
+    for (const std::string& extension : extensions) {
       if (!file.ends_with(extension)) continue;
       const std::string name = file.substr(0, file.size() - extension.size());
       const auto [other, added] = found.emplace(name, Text(folder, "/", file));

@@ -94,6 +94,9 @@ class Array {
 // Errors: kNotFound, kBadData (a broken or absurd header, with the place), kUnsupported, kIo.
 Result<Array> OpenArray(const ArraySource& source);
 
+// The formats as a sentence for the help of a program: ".npy, .npz:member, ...".
+std::string ArrayFormatsHelp();
+
 // What a file holds, without reading the values.
 Result<std::vector<ArrayInfo>> ListArrays(const std::string& path);
 

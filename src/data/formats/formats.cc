@@ -4,15 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "data/endian.h"
-#include "data/formats/cifar.h"
-#include "data/formats/csv.h"
-#include "data/formats/idx.h"
+#include "data/formats/format_table.h"
 #include "data/formats/inflate.h"
-#include "data/formats/npy.h"
-#include "data/formats/npz.h"
-#include "data/formats/safetensors.h"
-#include "data/formats/vecs.h"
 #include "data/formats/xz.h"
 #include "support/text.h"
 
@@ -34,13 +27,13 @@ std::string Extension(const std::string& name) {
   return extension;
 }
 
-// Files of these names may begin with any bytes, by chance with IDX's.
-bool HasNoMagic(const std::string& extension) {
-  return extension == ".bin" || extension.ends_with("vecs");
-}
-bool FillsIdx(const std::string& name, ByteSpan bytes) {
-  const Result<int64_t> size = IdxFileSize(name, bytes);
-  return size.ok() && *size == static_cast<int64_t>(bytes.size());
+std::string FormatNames(bool compressed) {
+  std::string names;
+  for (const ArrayFormat& format : ArrayFormats()) {
+    if (compressed && format.gzip_size == nullptr) continue;
+    names.append(names.empty() ? "" : ", ").append(format.name);
+  }
+  return names;
 }
 
 // The bytes as they are, without the layer of a compressor.
@@ -50,25 +43,12 @@ Result<FileContent> ReadPlain(const std::string& name, const std::string& extens
   if (content.empty()) {
     return Status(ErrorCode::kBadData, Text(name, ": is empty; export it again"));
   }
-  if (BeginsWith(content, kNpyMagic)) return ReadNpy(name, std::move(bytes));
-  if (LooksLikeZip(content) || extension == ".npz") return ReadNpz(name, bytes);
-  if (LooksLikeSafetensors(content) || extension == ".safetensors") {
-    return ReadSafetensors(name, bytes);
-  }
-  if (LooksLikeIdx(content) && (!HasNoMagic(extension) || FillsIdx(name, content))) {
-    return ReadIdx(name, std::move(bytes));
-  }
-  if (extension == ".npy") return ReadNpy(name, std::move(bytes));
-  if (extension == ".csv") return ReadCsv(name, bytes);
-  if (extension == ".fvecs") return ReadVecs(name, ElementType::kFloat32, std::move(bytes));
-  if (extension == ".ivecs") return ReadVecs(name, ElementType::kInt32, std::move(bytes));
-  if (extension == ".bvecs") return ReadVecs(name, ElementType::kUInt8, std::move(bytes));
-  if (extension == ".bin") return ReadCifar(name, bytes);
+  const ArrayFormat* format = FindArrayFormat(extension, content);
+  if (format != nullptr) return format->read(name, std::move(bytes));
   return Status(ErrorCode::kUnsupported,
-                Text(name,
-                     ": neither its first bytes nor its name tell a known format (npy, npz, "
-                     "safetensors, IDX, CIFAR .bin, csv, fvecs, ivecs, bvecs); a file of "
-                     "bare values needs its shape and type (--shape, --dtype)"));
+                Text(name, ": neither its first bytes nor its name tell a known format (",
+                     FormatNames(/*compressed=*/false),
+                     "); a file of bare values needs its shape and type (--shape, --dtype)"));
 }
 
 // "train.bin" of "train.bin.xz": what the name was before it was compressed.
@@ -76,19 +56,20 @@ std::string InnerName(const std::string& name) {
   return name.substr(0, name.size() - Extension(name).size());
 }
 
-// What is inside must declare its own size, so that a small file cannot fill the memory: IDX in
-// its header, anything else in gzip's last four bytes.
+// By the name that it had before; a name that tells nothing leaves it to the formats with a mark.
 Result<int64_t> GzipSize(const std::string& name, ByteSpan compressed) {
-  RESMEM_ASSIGN_OR_RETURN(const std::vector<std::byte> prefix,
-                          InflatePrefix(name, compressed, Wrapper::kGzip, kMaxIdxHeader));
   const std::string extension = Extension(InnerName(name));
-  if (LooksLikeIdx(prefix) && extension != ".bin") return IdxFileSize(name, prefix);
-  if (extension == ".bin" && compressed.size() >= sizeof(uint32_t)) {
-    return int64_t{Load<uint32_t>(compressed.last(sizeof(uint32_t)).data())};
+  const bool named = std::any_of(ArrayFormats().begin(), ArrayFormats().end(),
+                                 [&](const auto& format) { return format.extension == extension; });
+  for (const ArrayFormat& format : ArrayFormats()) {
+    if (format.gzip_size == nullptr) continue;
+    if (named ? format.extension == extension : format.marked != nullptr) {
+      return format.gzip_size(name, compressed);
+    }
   }
-  return Status(ErrorCode::kUnsupported, Text(name,
-                                              ": only IDX and CIFAR files are read compressed by "
-                                              "gzip; unpack it with: gunzip -k"));
+  return Status(ErrorCode::kUnsupported,
+                Text(name, ": of the formats only these are read compressed by gzip: ",
+                     FormatNames(/*compressed=*/true), "; unpack it with: gunzip -k"));
 }
 
 }  // namespace
