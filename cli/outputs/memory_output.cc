@@ -22,9 +22,12 @@ Result<ResidualMemory> OpenChanged(const std::string& path, Console& console) {
 Status MemoryOutput::Print(const std::string& path, const ResidualMemory& memory,
                            const std::vector<std::string>& inputs, const std::string& words,
                            const Console& console) const {
+  RESMEM_RETURN_IF_ERROR(memory.damage());
   if (!json_) return PrintResult(words);
   RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, inputs));
-  return PrintResult(MemoryJson(DescribeMemory(path, memory), FinishedRun(run, console)) + "\n");
+  const std::string json = MemoryJson(DescribeMemory(path, memory), FinishedRun(run, console));
+  RESMEM_RETURN_IF_ERROR(memory.damage());
+  return PrintResult(json + "\n");
 }
 
 }  // namespace resmem::cli

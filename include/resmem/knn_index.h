@@ -22,6 +22,8 @@ namespace resmem {
 enum class KeyType { kFloat32, kFloat16, kInt8 };
 const char* KeyTypeName(KeyType type);  // "float32", "float16", "int8"
 
+class KeyCheck;
+
 // Keys in somebody else's memory, row-major without padding.
 // int8: value = scale[row] * stored, symmetric.
 struct KeyBlock {
@@ -29,6 +31,7 @@ struct KeyBlock {
   const void* data = nullptr;
   const float* scales = nullptr;  // kInt8 only
   int64_t rows = 0;
+  const KeyCheck* check = nullptr;  // for the library's own use: asked before keys are read
 };
 
 // queries x k, each query's neighbors in order.  Where fewer than k rows exist, or are

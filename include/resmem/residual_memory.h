@@ -67,7 +67,10 @@ struct MemoryDescription {
 
 struct OpenOptions {
   // Reads every block once and compares checksums (about 10 GB/s from the page cache).
-  // Off, for memories that were verified before: values are trusted until Verify() is called.
+  // Off, so that a large memory is quick to open: ids, labels and sources are checked at once, and
+  // every other block of 1 MiB when it is first read.  A broken one is kCorrupt where the function
+  // that meets it returns a Status, and see ResidualMemory::damage().  Off or on, no answer is ever
+  // made of bytes that were not compared with their checksum.
   bool verify_blocks = true;
   // Searches every key, even where the memory has an index.
   bool exact = false;
@@ -117,6 +120,10 @@ class ResidualMemory {
                    std::span<float> accumulator) const;
   // The row's logits (kLogits only), for leave-one-out evaluation of rows in the memory.
   std::span<const float> logits(int64_t row) const;
+
+  // Of a memory that was opened without verify_blocks: kCorrupt once one of the functions above or
+  // below that return numbers and no Status met a broken block.  What they gave for it is NaN.
+  Status damage() const;
 
   // Approximate where the memory has an index and was not opened as exact; then index_info() tells
   // what it promises.

@@ -86,6 +86,7 @@ class Evaluator {
     if (description.task == Task::kClassification) {
       evaluation_.mean_residual_mass =
           predictor_.memory().MeanResidualMass(options_.parameters->temperature);
+      RESMEM_RETURN_IF_ERROR(predictor_.memory().damage());
     }
     judge_->Finish(&evaluation_);
     evaluation_.train_rows = roles_[static_cast<size_t>(Role::kTrain)];

@@ -188,6 +188,7 @@ Status ContainerReader::ReadTable(const FileHeader& header) {
   if (Hash64(std::as_bytes(checksums_)) != header.checksums_hash) {
     return Corrupt("the checksum of the list of checksums is wrong");
   }
+  states_ = std::make_unique<BlockStates>(checksums_.size());
   return {};
 }
 

@@ -2,11 +2,14 @@
 //
 // After Open() the table can be trusted: every section lies inside the file, has the size
 // that its shape says, and is aligned to 64 bytes.  The values can be trusted after
-// VerifyBlocks().  Const methods may be called from any number of threads.
+// VerifyBlocks(), or where Require() was called before they were read: each block is then checked
+// once.  Const methods may be called from any number of threads.
 #ifndef RESMEM_FORMAT_CONTAINER_READER_H_
 #define RESMEM_FORMAT_CONTAINER_READER_H_
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -60,6 +63,22 @@ class ContainerReader {
   Status VerifySection(size_t section) const;
   Status VerifyBlocks(Progress* progress = nullptr) const;
 
+  // Before bytes [begin, begin + size) of a section are read: compares the checksums of their
+  // blocks, unless that was done.  Throws StatusError where one is wrong.
+  void Require(size_t section, int64_t begin, int64_t size) const {
+    if (!checked()) RequireBlocks(section, begin, size);
+  }
+  // Every block was found sound.
+  bool checked() const { return states_->unchecked.load(std::memory_order_acquire) == 0; }
+
+  // Block [0, blocks()) lies at these bytes of the file.
+  struct Place {
+    int64_t offset = 0, bytes = 0;
+  };
+  Place PlaceOfBlock(int64_t block) const;
+  // Of the bytes of a block that were read in another way.
+  Status VerifyBlockBytes(int64_t block, std::span<const std::byte> bytes) const;
+
   // Bytes [begin, begin + size) of a section will not be read again soon.
   void Drop(size_t section, int64_t begin, int64_t size) const;
 
@@ -72,7 +91,9 @@ class ContainerReader {
   Status ReadTable(const FileHeader& header);
   Status CheckEntry(const SectionEntry& entry, int64_t expected_offset) const;
   Status CheckPadding() const;
-  Status VerifyBlock(size_t section, int64_t block) const;
+  size_t SectionOf(int64_t block) const;
+  Status VerifyBlock(int64_t block) const;
+  void RequireBlocks(size_t section, int64_t begin, int64_t size) const;
   // Blocks [begin, end) of all sections together, in parallel; the first failure in file order.
   Status VerifyRange(int64_t begin, int64_t end) const;
 
@@ -82,6 +103,15 @@ class ContainerReader {
   uint64_t header_hash_ = 0;
   std::vector<Section> sections_;
   std::span<const uint64_t> checksums_;
+
+  // Which blocks were found sound since the file was opened.
+  struct BlockStates {
+    explicit BlockStates(size_t blocks)
+        : unchecked(static_cast<int64_t>(blocks)), checked(blocks) {}
+    std::atomic<int64_t> unchecked;
+    std::vector<std::atomic<bool>> checked;
+  };
+  std::unique_ptr<BlockStates> states_;
 };
 
 }  // namespace resmem

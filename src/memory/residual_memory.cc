@@ -1,5 +1,7 @@
 #include "resmem/residual_memory.h"
 
+#include <algorithm>
+#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -13,6 +15,12 @@
 #include "support/text.h"
 
 namespace resmem {
+namespace {
+
+// What a value is that lies in a broken block.
+constexpr float kNoNumber = std::numeric_limits<float>::quiet_NaN();
+
+}  // namespace
 
 struct ResidualMemory::Impl {
   explicit Impl(StoredRows rows_in, std::string path_in)
@@ -26,6 +34,18 @@ struct ResidualMemory::Impl {
   Status Load(const OpenOptions& options);
   Status Verify(Progress* progress) const;
 
+  void Damaged(const Status& status) const {
+    const std::lock_guard<std::mutex> lock(damage_mutex);
+    if (damage.ok()) damage = status;
+  }
+  std::span<const float> NoNumbers(const Status& status) const {
+    Damaged(status);
+    std::call_once(no_numbers_once, [this] {
+      no_numbers.assign(static_cast<size_t>(rows.manifest().description.outputs), kNoNumber);
+    });
+    return no_numbers;
+  }
+
   std::string path;
   StoredRows rows;
   int64_t bytes_on_disk = 0;
@@ -36,6 +56,10 @@ struct ResidualMemory::Impl {
   mutable std::optional<ResidualCache> cache;
   mutable std::once_flag ids_once;
   mutable std::optional<IdIndex> id_index;
+  mutable std::mutex damage_mutex;
+  mutable Status damage;  // the first that a method without a Status met
+  mutable std::once_flag no_numbers_once;
+  mutable std::vector<float> no_numbers;
 };
 
 Status ResidualMemory::Impl::Verify(Progress* progress) const {
@@ -81,7 +105,8 @@ Result<ResidualMemory> ResidualMemory::Open(const std::string& path,
     auto impl = std::make_unique<Impl>(std::move(rows), path);
     const Status loaded = impl->Load(options);
     if (loaded.ok()) {
-      if (options.verify_blocks) RESMEM_RETURN_IF_ERROR(impl->Verify(nullptr));
+      RESMEM_RETURN_IF_ERROR(options.verify_blocks ? impl->Verify(nullptr)
+                                                   : impl->rows.VerifyNarrow());
       return ResidualMemory(std::move(impl));
     }
     if (loaded.code() != ErrorCode::kNotFound) return loaded;
@@ -142,40 +167,47 @@ int32_t ResidualMemory::label(int64_t row) const {
   return segment->label(local);
 }
 
-std::span<const float> ResidualMemory::target(int64_t row) const {
-  RESMEM_DCHECK(description().task == Task::kRegression);
-  const auto [segment, local] = impl_->rows.Find(row);
-  return {segment->target(local), static_cast<size_t>(description().outputs)};
+std::span<const float> ResidualMemory::target(int64_t row) const try {
+  return impl_->rows.target(row);
+} catch (const StatusError& error) {
+  return impl_->NoNumbers(error.status());
 }
 
-std::span<const float> ResidualMemory::logits(int64_t row) const {
-  RESMEM_DCHECK(description().form == ResidualForm::kLogits);
-  const auto [segment, local] = impl_->rows.Find(row);
-  return {segment->logits(local), static_cast<size_t>(description().outputs)};
+std::span<const float> ResidualMemory::logits(int64_t row) const try {
+  return impl_->rows.logits(row);
+} catch (const StatusError& error) {
+  return impl_->NoNumbers(error.status());
 }
 
-void ResidualMemory::DecodeKey(int64_t row, std::span<float> key) const {
-  RESMEM_DCHECK(static_cast<int64_t>(key.size()) == description().dim);
-  const auto [segment, local] = impl_->rows.Find(row);
-  segment->DecodeKey(local, key.data());
+void ResidualMemory::DecodeKey(int64_t row, std::span<float> key) const try {
+  impl_->rows.DecodeKey(row, key);
+} catch (const StatusError& error) {
+  impl_->Damaged(error.status());
+  std::fill(key.begin(), key.end(), kNoNumber);
 }
 
 std::optional<int64_t> ResidualMemory::FindId(uint64_t id) const {
   return impl_->ids().Find(id);
 }
 
-void ResidualMemory::Residual(int64_t row, float temperature, std::span<float> out) const {
-  RESMEM_DCHECK(static_cast<int64_t>(out.size()) == description().outputs);
-  const auto [segment, local] = impl_->rows.Find(row);
-  segment->Residual(local, temperature, out.data());
+void ResidualMemory::Residual(int64_t row, float temperature, std::span<float> out) const try {
+  impl_->rows.Residual(row, temperature, out);
+} catch (const StatusError& error) {
+  impl_->Damaged(error.status());
+  std::fill(out.begin(), out.end(), kNoNumber);
 }
 
 void ResidualMemory::AddResidual(int64_t row, float temperature, float weight,
-                                 std::span<float> scratch, std::span<float> accumulator) const {
-  RESMEM_DCHECK(static_cast<int64_t>(scratch.size()) >= description().outputs);
-  RESMEM_DCHECK(static_cast<int64_t>(accumulator.size()) == description().outputs);
-  const auto [segment, local] = impl_->rows.Find(row);
-  segment->AddResidual(local, temperature, weight, scratch.data(), accumulator.data());
+                                 std::span<float> scratch, std::span<float> accumulator) const try {
+  impl_->rows.AddResidual(row, temperature, weight, scratch, accumulator);
+} catch (const StatusError& error) {
+  impl_->Damaged(error.status());
+  std::fill(accumulator.begin(), accumulator.end(), kNoNumber);
+}
+
+Status ResidualMemory::damage() const {
+  const std::lock_guard<std::mutex> lock(impl_->damage_mutex);
+  return impl_->damage;
 }
 
 ResidualCache* MemoryParts::Cache(const ResidualMemory& memory) {
@@ -224,15 +256,21 @@ Segment::Mass TotalMass(const StoredRows& rows, float temperature) {
 
 }  // namespace
 
-double ResidualMemory::dropped_mass() const {
+double ResidualMemory::dropped_mass() const try {
   if (description().form != ResidualForm::kSparse) return 0;
   return TotalMass(impl_->rows, description().parameters.temperature).dropped_share();
+} catch (const StatusError& error) {
+  impl_->Damaged(error.status());
+  return kNoNumber;
 }
 
-double ResidualMemory::MeanResidualMass(float temperature) const {
+double ResidualMemory::MeanResidualMass(float temperature) const try {
   if (rows() == 0) return 0;
   const Segment::Mass mass = TotalMass(impl_->rows, temperature);
   return (mass.kept + mass.dropped) / 2 / static_cast<double>(rows());
+} catch (const StatusError& error) {
+  impl_->Damaged(error.status());
+  return kNoNumber;
 }
 
 Status ResidualMemory::Verify(Progress* progress) const try {

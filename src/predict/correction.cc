@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/vector_math.h"
+#include "memory/rows/stored_rows.h"
 
 namespace resmem {
 
@@ -29,7 +30,7 @@ void SumAnswers(const ResidualMemory& memory, const WeightedNeighbors& neighbors
     if (classify) {
       sum[static_cast<size_t>(memory.label(row))] += neighbors.weights[i];
     } else {
-      const std::span<const float> target = memory.target(row);
+      const std::span<const float> target = memory.stored_rows().target(row);
       AddScaled(neighbors.weights[i], target.data(), static_cast<int64_t>(target.size()),
                 sum.data());
     }

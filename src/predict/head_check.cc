@@ -1,4 +1,5 @@
 #include "resmem/head_check.h"
+#include "memory/rows/stored_rows.h"
 
 #include <Eigen/Dense>
 #include <algorithm>
@@ -36,11 +37,11 @@ Sample FromMemory(const ResidualMemory& memory, const std::vector<int64_t>& rows
   std::vector<float> key(static_cast<size_t>(memory.description().dim));
   for (Eigen::Index i = 0; i < count; ++i) {
     const int64_t row = rows[static_cast<size_t>(i)];
-    memory.DecodeKey(row, key);
+    memory.stored_rows().DecodeKey(row, key);
     for (size_t d = 0; d < key.size(); ++d) sample.keys(i, static_cast<Eigen::Index>(d)) = key[d];
     for (size_t c = 0; c < outputs.size(); ++c) {
       sample.logits(i, static_cast<Eigen::Index>(c)) =
-          memory.logits(row)[static_cast<size_t>(outputs[c])];
+          memory.stored_rows().logits(row)[static_cast<size_t>(outputs[c])];
     }
   }
   return sample;
@@ -117,7 +118,7 @@ HeadCheck FitAndCompare(const ResidualMemory& memory, MatrixView keys, MatrixVie
 
 HeadCheck CheckHead(const ResidualMemory& memory, MatrixView keys, MatrixView logits) try {
   return FitAndCompare(memory, keys, logits);
-} catch (const std::bad_alloc&) {
+} catch (const std::exception&) {
   return HeadCheck();  // not applicable: nothing can be said
 }
 

@@ -5,6 +5,7 @@
 
 #include "kernels/number_codec.h"
 #include "kernels/prefetch.h"
+#include "search/key_check.h"
 #include "support/check.h"
 #include "support/checked_math.h"
 #include "support/text.h"
@@ -96,6 +97,18 @@ Result<KeyStore> KeyStore::Make(int64_t dim, std::vector<KeyBlock> blocks,
 
 bool KeyStore::hidden(int64_t row) const {
   return std::binary_search(hidden_.begin(), hidden_.end(), row);
+}
+
+void KeyStore::Require(int64_t row) const {
+  const size_t number = parts_.PartOf(row);
+  const KeyCheck* check = blocks_[number].check;
+  if (check != nullptr) check->RequireKeys(row - parts_.start(number), 1);
+}
+
+void KeyStore::RequireAll() const {
+  for (const KeyBlock& block : blocks_) {
+    if (block.check != nullptr) block.check->RequireKeys(0, block.rows);
+  }
 }
 
 void KeyStore::Prefetch(int64_t row) const {

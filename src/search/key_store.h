@@ -31,6 +31,10 @@ class KeyStore {
   // in one block, or decoded into `scratch` (count * dim floats).
   const float* Rows(int64_t begin, int64_t count, float* scratch) const;
 
+  // Before one row, or all, are read; see KeyCheck.
+  void Require(int64_t row) const;
+  void RequireAll() const;
+
   // A row that lies there as float32, else null.
   const float* InPlace(int64_t row) const;
 

@@ -8,11 +8,24 @@
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "resmem/status.h"
 #include "support/text.h"
 
 namespace resmem {
+
+// An error met deep inside code that returns values, such as a broken block that a sum of residuals
+// reads.  Never crosses the border: CaughtException() gives its Status.
+class StatusError : public std::exception {
+ public:
+  explicit StatusError(Status status) : status_(std::move(status)) {}
+  const Status& status() const { return status_; }
+  const char* what() const noexcept override { return status_.message().c_str(); }
+
+ private:
+  Status status_;
+};
 
 // In a catch (...): what was thrown, as a Status; `doing` names the work in the message.
 inline Status CaughtException(std::string_view doing) {
@@ -27,6 +40,8 @@ inline Status CaughtException(std::string_view doing) {
   };
   try {
     throw;
+  } catch (const StatusError& error) {
+    return error.status();
   } catch (const std::bad_alloc&) {
     return out_of_memory();
   } catch (const std::length_error&) {

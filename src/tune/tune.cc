@@ -175,6 +175,7 @@ Result<Tuning> Tune(const Predictor& predictor, const RowSource& source,
     tuning.calibrated_nll = calibrator.nll;
   }
   Warn(memory, rows, options, &tuning);
+  RESMEM_RETURN_IF_ERROR(memory.damage());
   tuning.search_seconds = rows.search_seconds;
   tuning.grid_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

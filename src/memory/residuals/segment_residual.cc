@@ -30,6 +30,7 @@ const float* Segment::residual_values(int64_t begin, int64_t count, float* scrat
 }
 
 void Segment::Residual(int64_t row, float temperature, float* out) const {
+  RequireResidual(row);
   switch (form_) {
     case ResidualForm::kLogits:
       ClassificationResidual(logits(row), outputs_, label(row), temperature, out);
@@ -53,6 +54,7 @@ void Segment::Residual(int64_t row, float temperature, float* out) const {
 
 void Segment::AddResidual(int64_t row, float temperature, float weight, float* scratch,
                           float* accumulator) const {
+  RequireResidual(row);
   switch (form_) {
     case ResidualForm::kLogits:
       ClassificationResidual(logits(row), outputs_, label(row), temperature, scratch);
@@ -80,6 +82,7 @@ int64_t Segment::AddEntriesOf(std::span<const Place> rows, const float* weights,
     std::array<const Class*, kMostTogether> classes_of;
     for (size_t i = 0; i < rows.size(); ++i) {
       const auto [segment, row] = rows[i];
+      segment->RequireResidual(row);
       values_of[i] = segment->*values + row * any.top_;
       classes_of[i] = segment->*classes + row * any.top_;
     }
@@ -109,6 +112,7 @@ void Segment::PrefetchEntries(int64_t row) const {
 }
 
 Segment::Mass Segment::ResidualMass(int64_t row, float temperature, float* scratch) const {
+  RequireResidual(row);
   const float* values = scratch;
   int64_t count = outputs_;
   switch (form_) {

@@ -3,7 +3,9 @@
 #include <vector>
 
 #include "memory/rows/memory_rows.h"
+#include "memory/rows/stored_rows.h"
 #include "support/block_rows.h"
+#include "support/guard.h"
 #include "support/random.h"
 #include "support/text.h"
 
@@ -23,20 +25,20 @@ class MemoryReader {
     const auto dim = static_cast<size_t>(memory_.description().dim);
     const auto outputs = static_cast<size_t>(memory_.description().outputs);
     keys_.resize(keys_.size() + dim);
-    memory_.DecodeKey(row, std::span(keys_).last(dim));
+    memory_.stored_rows().DecodeKey(row, std::span(keys_).last(dim));
     ids_.push_back(memory_.id(row));
     if (classify_) {
-      const std::span<const float> logits = memory_.logits(row);
+      const std::span<const float> logits = memory_.stored_rows().logits(row);
       logits_.insert(logits_.end(), logits.begin(), logits.end());
       labels_.push_back(memory_.label(row));
       return;
     }
     // The base's prediction is what the residual was taken from: target - residual.
-    const std::span<const float> target = memory_.target(row);
+    const std::span<const float> target = memory_.stored_rows().target(row);
     targets_.insert(targets_.end(), target.begin(), target.end());
     logits_.resize(logits_.size() + outputs);
     const std::span<float> prediction = std::span(logits_).last(outputs);
-    memory_.Residual(row, memory_.description().parameters.temperature, prediction);
+    memory_.stored_rows().Residual(row, memory_.description().parameters.temperature, prediction);
     for (size_t c = 0; c < outputs; ++c) prediction[c] = target[c] - prediction[c];
   }
 
@@ -70,7 +72,7 @@ class MemoryReader {
 // Those of row_at(0) .. row_at(count - 1) that live.
 Status ReadLiving(const ResidualMemory& memory, int64_t count,
                   const std::function<int64_t(int64_t)>& row_at, int64_t step,
-                  const RowSource::Use& use) {
+                  const RowSource::Use& use) try {
   if (memory.description().task == Task::kClassification &&
       memory.description().form != ResidualForm::kLogits) {
     return {ErrorCode::kUnsupported,
@@ -88,6 +90,8 @@ Status ReadLiving(const ResidualMemory& memory, int64_t count,
     reader.Clear();
   }
   return reader.empty() ? Status() : use(begin, reader.View());
+} catch (const StatusError& error) {
+  return error.status();
 }
 
 }  // namespace

@@ -107,10 +107,38 @@ Status Segment::CheckSources() const {
 }
 
 KeyBlock Segment::keys() const {
-  return {key_type_, keys_, key_scales_, rows_};
+  return {key_type_, keys_, key_scales_, rows_, this};
+}
+
+void Segment::RequireRows(size_t section, int64_t begin, int64_t count) const {
+  const SectionShape& shape = layout_.sections[section];
+  const int64_t row_bytes = shape.columns * StoredBytes(shape.type);
+  file_.Require(section, begin * row_bytes, count * row_bytes);
+}
+
+void Segment::RequireKeys(int64_t begin, int64_t count) const {
+  if (file_.checked()) return;
+  RequireRows(layout_.keys, begin, count);
+  if (key_scales_ != nullptr) RequireRows(layout_.key_scales, begin, count);
+}
+
+void Segment::RequireResidualBlocks(int64_t row) const {
+  for (const size_t section :
+       {layout_.logits, layout_.residuals, layout_.top_values, layout_.top_classes}) {
+    if (section != SegmentLayout::kAbsent) RequireRows(section, row, 1);
+  }
+}
+
+Status Segment::VerifyNarrow() const {
+  for (const size_t section : {layout_.key_scales, layout_.ids, layout_.labels, layout_.dropped,
+                               layout_.source_offsets, layout_.source_bytes}) {
+    if (section != SegmentLayout::kAbsent) RESMEM_RETURN_IF_ERROR(file_.VerifySection(section));
+  }
+  return {};
 }
 
 void Segment::DecodeKey(int64_t row, float* key) const {
+  RequireKeys(row, 1);
   const int64_t begin = row * dim_;
   switch (key_type_) {
     case KeyType::kFloat32:

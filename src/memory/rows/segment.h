@@ -1,6 +1,8 @@
 // The rows of one segment file, mapped.  Rows are numbered from 0 here.
 //
-// Const methods may be called from any number of threads and require 0 <= row < rows().
+// Const methods may be called from any number of threads and require 0 <= row < rows().  Keys,
+// targets, logits and residuals are checked when they are first read: where a block is broken, the
+// method throws StatusError.
 #ifndef RESMEM_MEMORY_ROWS_SEGMENT_H_
 #define RESMEM_MEMORY_ROWS_SEGMENT_H_
 
@@ -14,10 +16,11 @@
 #include "memory/manifest/manifest.h"
 #include "memory/rows/layout.h"
 #include "resmem/residual_memory.h"
+#include "search/key_check.h"
 
 namespace resmem {
 
-class Segment {
+class Segment : public KeyCheck {
  public:
   // Checks the header, agreement with the manifest, labels and source offsets.  A file that is
   // not there is kNotFound.
@@ -28,13 +31,25 @@ class Segment {
   const ContainerReader& file() const { return file_; }
   const SegmentLayout& layout() const { return layout_; }
 
+  // Refers to this segment, which must stay where it is.
   KeyBlock keys() const;
+  void RequireKeys(int64_t begin, int64_t count) const override;
+  // Before what Residual() needs of a row is read.
+  void RequireResidual(int64_t row) const {
+    if (!file_.checked()) RequireResidualBlocks(row);
+  }
   void DecodeKey(int64_t row, float* key) const;
   uint64_t id(int64_t row) const { return ids_[row]; }
   int32_t label(int64_t row) const { return labels_[row]; }
   const int32_t* label_place(int64_t row) const { return labels_ + row; }
-  const float* target(int64_t row) const { return targets_ + row * outputs_; }
-  const float* logits(int64_t row) const { return logits_ + row * outputs_; }
+  const float* target(int64_t row) const {
+    RequireRow(layout_.targets, row);
+    return targets_ + row * outputs_;
+  }
+  const float* logits(int64_t row) const {
+    RequireRow(layout_.logits, row);
+    return logits_ + row * outputs_;
+  }
   std::string_view source(int64_t row) const;
 
   // See ResidualMemory.
@@ -48,8 +63,14 @@ class Segment {
   static int64_t AddEntriesOf(std::span<const Place> rows, const float* weights, float* sum,
                               uint32_t* touched);
   // Dense only: the row's values as they are stored, which are halves or not by the description.
-  const float* residuals(int64_t row) const { return residuals_ + row * outputs_; }
-  const uint16_t* half_residuals(int64_t row) const { return half_residuals_ + row * outputs_; }
+  const float* residuals(int64_t row) const {
+    RequireRow(layout_.residuals, row);
+    return residuals_ + row * outputs_;
+  }
+  const uint16_t* half_residuals(int64_t row) const {
+    RequireRow(layout_.residuals, row);
+    return half_residuals_ + row * outputs_;
+  }
   // Sparse only: lets the processor fetch what AddEntriesOf() will read of this row.
   void PrefetchEntries(int64_t row) const;
   // Sum of |r| that is stored, and that the sparse form dropped.  `scratch`: `outputs` floats.
@@ -59,11 +80,18 @@ class Segment {
   };
   Mass ResidualMass(int64_t row, float temperature, float* scratch) const;
 
+  // Checks at once what is small and has no check of its own: ids, labels, scales, sources.
+  Status VerifyNarrow() const;
   // What no checksum can tell: the ranges of ids, int8 keys, scales, sparse classes and dropped
   // mass.
   Status VerifyValues(uint64_t next_id) const;
 
  private:
+  void RequireRow(size_t section, int64_t row) const {
+    if (!file_.checked()) RequireRows(section, row, 1);
+  }
+  void RequireRows(size_t section, int64_t begin, int64_t count) const;
+  void RequireResidualBlocks(int64_t row) const;
   Segment(ContainerReader file, const MemoryDescription& description, int64_t source_bytes,
           int64_t rows);
   Status CheckLabels() const;

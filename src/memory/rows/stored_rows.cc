@@ -77,6 +77,43 @@ uint64_t StoredRows::id(int64_t row) const {
   return segment->id(local);
 }
 
+std::span<const float> StoredRows::target(int64_t row) const {
+  RESMEM_DCHECK(manifest_.description.task == Task::kRegression);
+  const auto [segment, local] = Find(row);
+  return {segment->target(local), static_cast<size_t>(manifest_.description.outputs)};
+}
+
+std::span<const float> StoredRows::logits(int64_t row) const {
+  RESMEM_DCHECK(manifest_.description.form == ResidualForm::kLogits);
+  const auto [segment, local] = Find(row);
+  return {segment->logits(local), static_cast<size_t>(manifest_.description.outputs)};
+}
+
+void StoredRows::DecodeKey(int64_t row, std::span<float> key) const {
+  RESMEM_DCHECK(static_cast<int64_t>(key.size()) == manifest_.description.dim);
+  const auto [segment, local] = Find(row);
+  segment->DecodeKey(local, key.data());
+}
+
+void StoredRows::Residual(int64_t row, float temperature, std::span<float> out) const {
+  RESMEM_DCHECK(static_cast<int64_t>(out.size()) == manifest_.description.outputs);
+  const auto [segment, local] = Find(row);
+  segment->Residual(local, temperature, out.data());
+}
+
+void StoredRows::AddResidual(int64_t row, float temperature, float weight, std::span<float> scratch,
+                             std::span<float> accumulator) const {
+  RESMEM_DCHECK(static_cast<int64_t>(scratch.size()) >= manifest_.description.outputs);
+  RESMEM_DCHECK(static_cast<int64_t>(accumulator.size()) == manifest_.description.outputs);
+  const auto [segment, local] = Find(row);
+  segment->AddResidual(local, temperature, weight, scratch.data(), accumulator.data());
+}
+
+Status StoredRows::VerifyNarrow() const {
+  for (const Segment& segment : segments_) RESMEM_RETURN_IF_ERROR(segment.VerifyNarrow());
+  return {};
+}
+
 Status StoredRows::VerifyIds() const {
   for (const Segment& segment : segments_) {
     RESMEM_RETURN_IF_ERROR(segment.file().VerifySection(segment.layout().ids));

@@ -5,6 +5,7 @@
 #define RESMEM_MEMORY_ROWS_STORED_ROWS_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +37,16 @@ class StoredRows {
   std::pair<const Segment*, int64_t> Find(int64_t row) const;
   uint64_t id(int64_t row) const;
 
+  // As those of ResidualMemory, but a broken block is a StatusError that is thrown.
+  std::span<const float> target(int64_t row) const;
+  std::span<const float> logits(int64_t row) const;
+  void DecodeKey(int64_t row, std::span<float> key) const;
+  void Residual(int64_t row, float temperature, std::span<float> out) const;
+  void AddResidual(int64_t row, float temperature, float weight, std::span<float> scratch,
+                   std::span<float> accumulator) const;
+
+  // Segment::VerifyNarrow() of all.
+  Status VerifyNarrow() const;
   // Every checksum, and the values that no checksum makes right.  Ids are compared by IdIndex.
   Status Verify(Progress* progress) const;
   Status VerifyIds() const;

@@ -54,9 +54,13 @@ class IndexedKeys {
 
   const KeyStore& store() const { return store_; }
 
-  // kBadData where a key is not finite.
+  // kBadData where a key is not finite.  Checks all keys before the first is read: no search of
+  // this index reads one earlier.
   const Result<KeyGeometry>& geometry() const {
-    std::call_once(geometry_once_, [this] { geometry_.emplace(KeyGeometry::Compute(store_)); });
+    std::call_once(geometry_once_, [this] {
+      store_.RequireAll();
+      geometry_.emplace(KeyGeometry::Compute(store_));
+    });
     return *geometry_;
   }
 

@@ -10,6 +10,7 @@
 #include "search/approximate/codes/half_bytes.h"
 #include "search/approximate/codes/pair_words.h"
 #include "search/approximate/lists/k_means.h"
+#include "support/guard.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -20,6 +21,8 @@ int64_t BytesOfCodes(int64_t dim, int code_bits) {
 }
 
 namespace {
+
+constexpr int64_t kNumberBytes = 4;  // of a row's number, scale or norm
 
 constexpr const char* kNameOf8Bits = "codes";
 constexpr const char* kNameOf4Bits = "packed";
@@ -111,9 +114,24 @@ Result<InvertedFile> InvertedFile::Open(ContainerReader file, int64_t dim, int64
   return inverted;
 }
 
+void InvertedFile::Require(size_t section, int64_t begin, int64_t size) const {
+  try {
+    file_.Require(section, begin, size);
+  } catch (const StatusError& error) {
+    throw StatusError({error.status().code(),
+                       Text(error.status().message(), "; find out more with: resmem verify")});
+  }
+}
+
 CodeBlocks InvertedFile::Blocks(int64_t list, int64_t row, int64_t count, int64_t queries,
                                 uint8_t* scratch) const {
   const int64_t slot = first_blocks_[list] * kBlockRows + row;
+  if (!file_.checked()) {
+    const int64_t slots = BlocksOfRows(count) * kBlockRows;
+    Require(InvertedLayout::kCodes, slot * row_bytes_, slots * row_bytes_);
+    Require(InvertedLayout::kScales, slot * kNumberBytes, slots * kNumberBytes);
+    Require(InvertedLayout::kNorms, slot * kNumberBytes, slots * kNumberBytes);
+  }
   CodeBlocks blocks{file_.Values<uint8_t>(InvertedLayout::kCodes).data() + slot * row_bytes_,
                     file_.Values<float>(InvertedLayout::kScales).data() + slot,
                     file_.Values<float>(InvertedLayout::kNorms).data() + slot};
@@ -146,6 +164,8 @@ void InvertedFile::Prefetch(int64_t list) const {
 }
 
 const uint32_t* InvertedFile::row_numbers(int64_t list) const {
+  Require(InvertedLayout::kRows, first_blocks_[list] * kBlockRows * kNumberBytes,
+          list_rows(list) * kNumberBytes);
   return file_.Values<uint32_t>(InvertedLayout::kRows).data() + first_blocks_[list] * kBlockRows;
 }
 

@@ -58,6 +58,8 @@ class InvertedFile {
   Status Verify(Progress* progress) const;
 
  private:
+  // Blocks are checked when they are first read.  Throws StatusError.
+  void Require(size_t section, int64_t begin, int64_t size) const;
   InvertedFile(ContainerReader file, int64_t dim, int64_t rows, int code_bits);
 
   ContainerReader file_;

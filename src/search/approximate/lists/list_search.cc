@@ -32,7 +32,7 @@ bool ListSearch::InReach(const float* query) const {
 int64_t ListSearch::living_rows(int64_t list) const {
   if (hidden_.empty()) return file_.list_rows(list);
   std::call_once(living_once_, [this] {
-    living_rows_.resize(static_cast<size_t>(file_.lists()));
+    living_rows_.assign(static_cast<size_t>(file_.lists()), 0);
     for (int64_t l = 0; l < file_.lists(); ++l) {
       const uint32_t* rows = file_.row_numbers(l);
       for (int64_t i = 0; i < file_.list_rows(l); ++i) {
@@ -170,6 +170,7 @@ Status ListSearch::Measure(std::span<const Question> questions, std::span<Candid
                                          ", but there are only ", file_.rows(),
                                          " rows; find out more with: resmem verify"));
       }
+      keys_.Require(candidate.number());
       pairs.push_back({candidate.number(), static_cast<uint32_t>(q)});
     }
   }
