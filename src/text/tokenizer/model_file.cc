@@ -125,6 +125,10 @@ class Parser {
           file_.byte_fallback = fields.number() != 0;
           break;
         case kUnknownSurface:
+          if (fields.text().size() > kMaxPieceBytes) {
+            return Bad(Text("its text for what is unknown has ", fields.text().size(),
+                            " bytes; allowed are ", kMaxPieceBytes));
+          }
           file_.unknown_text = fields.text();
           break;
         case kEndPiece:

@@ -1,5 +1,6 @@
 #include "text/tokenizer/normalizer.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "support/text.h"
@@ -49,7 +50,9 @@ std::pair<std::string_view, size_t> Normalizer::MappedFront(std::string_view tex
   std::pair<std::string_view, size_t> longest{"", 0};
   if (units_.empty()) return longest;
   uint32_t node = OffsetOf(units_[0]);
-  for (size_t i = 0; i < text.size(); ++i) {
+  // A forged array may go round in circles.
+  constexpr size_t kLongestKey = 256;
+  for (size_t i = 0; i < std::min(text.size(), kLongestKey); ++i) {
     const auto label = static_cast<uint8_t>(text[i]);
     node ^= label;
     if (node >= units_.size() || LabelOf(units_[node]) != label) break;
@@ -76,7 +79,8 @@ std::pair<std::string_view, size_t> Normalizer::Front(std::string_view text) con
   return {text.substr(0, bytes), bytes};
 }
 
-std::string Normalizer::Normalize(std::string_view text) const {
+Result<std::string> Normalizer::Normalize(std::string_view text) const {
+  const size_t text_bytes = text.size(), most = kMostGrowth * text_bytes + kSpareBytes;
   std::string normalized;
   if (remove_extra_blanks_) {
     while (!text.empty()) {
@@ -93,6 +97,12 @@ std::string Normalizer::Normalize(std::string_view text) const {
     auto [front, bytes] = Front(text);
     text.remove_prefix(bytes);
     while (after_blank && front.starts_with(' ')) front.remove_prefix(1);
+    if (normalized.size() + front.size() * blank_.size() > most) {
+      return Status(ErrorCode::kBadData,
+                    Text("the tokenizer's character map makes more than ", most, " bytes of ",
+                         text_bytes, " bytes of text; allowed are ", kMostGrowth,
+                         " for each: take a tokenizer from a source that you trust"));
+    }
     for (const char c : front) {
       if (c == ' ') {
         normalized += blank_;

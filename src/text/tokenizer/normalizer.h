@@ -23,7 +23,11 @@ class Normalizer {
   static Result<Normalizer> Make(const std::string& name, const NormalizerRules& rules,
                                  const PieceTrie* user_defined);
 
-  std::string Normalize(std::string_view text) const;
+  // The result has at most kMostGrowth bytes for each of `text`, and kSpareBytes: kBadData where a
+  // character map wants more, as only a forged one does.
+  static constexpr size_t kMostGrowth = 16;  // NFKC's largest is U+FDFA, 3 bytes to 39
+  static constexpr size_t kSpareBytes = 64;
+  Result<std::string> Normalize(std::string_view text) const;
 
  private:
   Normalizer() = default;

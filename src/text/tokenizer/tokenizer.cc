@@ -55,7 +55,7 @@ struct Tokenizer::State {
   PieceTable table;
 
   Status Prepare(const std::string& name);
-  void EncodeLine(std::string_view line, std::vector<int32_t>* ids) const;
+  Status EncodeLine(std::string_view line, std::vector<int32_t>* ids) const;
   const Piece& At(int32_t id) const { return file.pieces[static_cast<size_t>(id)]; }
 };
 
@@ -97,8 +97,8 @@ Status Tokenizer::State::Prepare(const std::string& name) {
   return {};
 }
 
-void Tokenizer::State::EncodeLine(std::string_view line, std::vector<int32_t>* ids) const {
-  const std::string text = normalizer->Normalize(line);
+Status Tokenizer::State::EncodeLine(std::string_view line, std::vector<int32_t>* ids) const {
+  RESMEM_ASSIGN_OR_RETURN(const std::string text, normalizer->Normalize(line));
   const std::vector<FoundPiece> found =
       file.kind == TokenizerKind::kUnigram ? SegmentUnigram(table, text) : SegmentBpe(table, text);
   size_t begin = 0;
@@ -115,6 +115,7 @@ void Tokenizer::State::EncodeLine(std::string_view line, std::vector<int32_t>* i
     after_unknown = unknown;
     begin += piece.bytes;
   }
+  return {};
 }
 
 Tokenizer::Tokenizer(std::unique_ptr<const State> state) : state_(std::move(state)) {}
@@ -176,7 +177,7 @@ bool Tokenizer::is_control(int32_t id) const {
 }
 
 Status Tokenizer::Encode(std::string_view text, std::vector<int32_t>* ids) const try {
-  while (!text.empty()) state_->EncodeLine(TakeLine(&text), ids);
+  while (!text.empty()) RESMEM_RETURN_IF_ERROR(state_->EncodeLine(TakeLine(&text), ids));
   return {};
 } catch (...) {
   return CaughtException("encode the text");
