@@ -27,7 +27,8 @@ class Shortlist {
   explicit Shortlist(int64_t count) : count_(static_cast<size_t>(count)) {}
 
   bool Wants(double rank, int64_t row) const {
-    if (candidates_.size() < count_) return count_ > 0;
+    if (count_ == 0) return false;
+    if (candidates_.size() < count_) return true;
     Candidate probe;
     probe.rank = rank;
     probe.row = row;
