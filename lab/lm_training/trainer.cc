@@ -12,6 +12,7 @@
 #include "lm_training/training_windows.h"
 #include "resmem/models/onnx_model.h"
 #include "support/guard.h"
+#include "support/output_lock.h"
 #include "support/parallel.h"
 #include "support/text.h"
 
@@ -209,6 +210,12 @@ Status Run::Train() {
            ", ", windows_.size(), " windows of ", tokens_->documents(),
            " documents to learn from, ", steps_, " steps",
            progress_.step > 0 ? Text("; resumed after step ", progress_.step) : std::string()));
+  const int64_t warmup = LmWarmupSteps(recipe_, steps_);
+  if (warmup < recipe_.warmup_steps) {
+    observer_.note(Text("a warm-up of ", recipe_.warmup_steps, " steps is too long for a run of ",
+                        steps_, ": it takes ", warmup, ", a quarter; more text or --passes lets ",
+                        "it learn longer"));
+  }
   model_->SetParameters(values_);
   while (progress_.step < steps_) {
     const double begin = Now();
@@ -240,6 +247,9 @@ Status Run::Train() {
 }  // namespace
 
 Status TrainLanguageModel(const std::string& folder, const LmObserver& observer) try {
+  RESMEM_ASSIGN_OR_RETURN(
+      const std::unique_ptr<FileLock> lock,
+      LockOutput(FileSystem::Posix(), folder + "/run", "training in this folder"));
   return Run(folder, observer).Train();
 } catch (...) {
   return CaughtException("train a language model");

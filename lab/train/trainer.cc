@@ -10,6 +10,7 @@
 #include "recipe/train_recipe.h"
 #include "resmem/models/onnx_model.h"
 #include "support/guard.h"
+#include "support/output_lock.h"
 #include "support/parallel.h"
 #include "support/text.h"
 #include "train/batches.h"
@@ -278,6 +279,9 @@ Status Trainer::Run() {
 }  // namespace
 
 Status Train(const std::string& folder, const TrainObserver& observer) try {
+  RESMEM_ASSIGN_OR_RETURN(
+      const std::unique_ptr<FileLock> lock,
+      LockOutput(FileSystem::Posix(), folder + "/run", "training in this folder"));
   return Trainer(folder, observer).Run();
 } catch (...) {
   return CaughtException("train");

@@ -5,6 +5,7 @@
 
 #include "support/file_system.h"
 #include "support/guard.h"
+#include "support/output_lock.h"
 
 namespace resmem {
 namespace {
@@ -25,7 +26,7 @@ class TokenMemoryWriter {
     description_.parameters = options.parameters;
     description_.fingerprint = rows.model().fingerprint();
     description_.notes = {{"tokens", rows.set().path()},
-                          {"tokens_fingerprint", rows.set().fingerprint()},
+                          {kTokensNote, rows.set().fingerprint()},
                           {"tokenizer", rows.set().description().tokenizer},
                           {"windows", Text(shape.length, " every ", shape.stride)},
                           {"documents", Text(rows.documents())},
@@ -34,10 +35,10 @@ class TokenMemoryWriter {
 
   Result<MemorizedTokens> Write() {
     FileSystem& files = FileSystem::Posix();
-    if (files.Exists(path_)) {
-      return Status(ErrorCode::kInvalidArgument,
-                    Text(path_, ": is there already; name another place, or remove it"));
-    }
+    // Until all is done: between two segments the memory itself is not locked.
+    RESMEM_ASSIGN_OR_RETURN(const std::unique_ptr<FileLock> lock,
+                            LockOutput(files, path_, "memorizing into it"));
+    if (files.Exists(path_)) return Finished();
     RESMEM_ASSIGN_OR_RETURN(int64_t done, RowsDone(files));
     MemorizedTokens result{rows_.rows(), done};
     while (done < rows_.rows()) {
@@ -50,23 +51,39 @@ class TokenMemoryWriter {
   }
 
  private:
+  bool WouldMake(const ResidualMemory& memory) const {
+    const MemoryDescription& theirs = memory.description();
+    const Parameters& a = theirs.parameters;
+    const Parameters& b = description_.parameters;
+    return theirs.fingerprint == description_.fingerprint && theirs.notes == description_.notes &&
+           theirs.top == description_.top && theirs.key_type == description_.key_type &&
+           a.k == b.k && a.sigma == b.sigma && a.temperature == b.temperature;
+  }
+
+  // Where the memory is there: all work was done before, but a kill may have kept it from being
+  // told.
+  Result<MemorizedTokens> Finished() const {
+    const auto memory = ResidualMemory::Open(path_, {.verify_blocks = false, .exact = true});
+    if (memory.ok() && WouldMake(*memory) && memory->rows() == rows_.rows()) {
+      return MemorizedTokens{rows_.rows(), rows_.rows()};
+    }
+    return Status(ErrorCode::kInvalidArgument,
+                  Text(path_,
+                       ": is there already, and is not what this command would make; name "
+                       "another place, or remove it"));
+  }
+
   // Of earlier work on the same.
   Result<int64_t> RowsDone(FileSystem& files) const {
     if (!files.Exists(partial_)) return int64_t{0};
     const auto memory = ResidualMemory::Open(partial_, {.verify_blocks = false});
     if (!memory.ok()) {
-      // Stopped before its first segment: there is a lock or a temporary file at most.
+      // Killed before the manifest of its first segment: nothing of it counts.
       if (memory.status().code() == ErrorCode::kNotFound) return int64_t{0};
-      return memory.status();
+      return Status(memory.status().code(),
+                    Text(memory.status().message(), "; or remove ", partial_, " and begin again"));
     }
-    const MemoryDescription& theirs = memory->description();
-    const Parameters& a = theirs.parameters;
-    const Parameters& b = description_.parameters;
-    const bool same = theirs.fingerprint == description_.fingerprint &&
-                      theirs.notes == description_.notes && theirs.top == description_.top &&
-                      theirs.key_type == description_.key_type && a.k == b.k &&
-                      a.sigma == b.sigma && a.temperature == b.temperature;
-    if (!same || memory->rows() > rows_.rows() ||
+    if (!WouldMake(*memory) || memory->rows() > rows_.rows() ||
         (memory->rows() < rows_.rows() && WindowAt(memory->rows()).first_row != memory->rows())) {
       return Status(ErrorCode::kInvalidArgument,
                     Text(partial_, ": was begun with another model, text or options; remove it"));
@@ -91,10 +108,10 @@ class TokenMemoryWriter {
     }
     const int64_t end =
         last == rows_.window_count() ? rows_.rows() : rows_.windows().window(last).first_row;
-    RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer,
-                            begin == 0
-                                ? MemoryWriter::Create(partial_, description_, end - begin, {})
-                                : MemoryWriter::Append(partial_, end - begin));
+    RESMEM_ASSIGN_OR_RETURN(
+        MemoryWriter writer,
+        begin == 0 ? MemoryWriter::Create(partial_, description_, end - begin, {.overwrite = true})
+                   : MemoryWriter::Append(partial_, end - begin));
     int64_t done = begin;
     for (int64_t w = first; w < last; w += kWindowsAtOnce) {
       if (options_.progress != nullptr) {

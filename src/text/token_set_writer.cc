@@ -5,6 +5,7 @@
 #include "resmem/lm/token_set.h"
 #include "support/file_system.h"
 #include "support/guard.h"
+#include "support/output_lock.h"
 #include "text/token_set_file.h"
 
 namespace resmem {
@@ -51,6 +52,7 @@ struct TokenSetWriter::State {
 
   FileSystem& files;
   std::string path, spool_path;
+  std::unique_ptr<FileLock> lock;  // so that no other writer has the same two files
   int64_t vocabulary_size = 0;
   int32_t end_id = 0;
   std::unique_ptr<WritableFile> spool;
@@ -76,6 +78,7 @@ Result<TokenSetWriter> TokenSetWriter::Create(const std::string& path, int64_t v
   auto state = std::make_unique<State>(FileSystem::Posix(), FollowLinks(path));
   state->vocabulary_size = vocabulary_size;
   state->end_id = end_id;
+  RESMEM_ASSIGN_OR_RETURN(state->lock, LockOutput(state->files, state->path, "writing it"));
   RESMEM_ASSIGN_OR_RETURN(state->spool, state->files.Create(state->spool_path));
   return TokenSetWriter(std::move(state));
 } catch (...) {
