@@ -79,7 +79,9 @@ void LmTrain::Declare(CommandLine& line) {
       .Default("the preset's");
   line.Value("--peak-rate", &peak_rate_, "X", "learning rate after the warm-up")
       .Default("the preset's");
-  line.Value("--warmup-steps", &warmup_steps_, "N", "linear rise from 0").Default("the preset's");
+  line.Value("--warmup-steps", &warmup_steps_, "N",
+             "linear rise from 0; at most a quarter of the run's steps")
+      .Default("the preset's");
   line.Value("--constant-steps", &constant_steps_, "N",
              "steps before the rate falls, for --schedule inverse-root")
       .Default("the preset's");
@@ -163,8 +165,9 @@ Result<ExitCode> LmTrain::Run(Console& console) {
   RESMEM_RETURN_IF_ERROR(PrepareFolder(recipe));
   RESMEM_RETURN_IF_ERROR(Train(console));
   RESMEM_RETURN_IF_ERROR(PrintRunFolder(folder_));
-  console.Note("next: resmem lm memorize " + recipe.tokens + " --model " + folder_ +
-               "/last.onnx -o NEW.resmem");
+  SuggestNext(
+      {"lm", "memorize", recipe.tokens, "--model", folder_ + "/last.onnx", "-o", "NEW.resmem"},
+      console);
   return ExitCode::kOk;
 }
 

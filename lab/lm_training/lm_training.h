@@ -71,6 +71,9 @@ Status ApplyLmPreset(const std::string& name, LmRecipe* recipe);
 std::span<const char* const> LmPresetNames();
 // Every value in its bounds, every name known.  Files are not looked at.
 Status CheckLmRecipe(const LmRecipe& recipe);
+// How many of a run's steps are its warm-up: the recipe's, but at most a quarter, or a short run
+// would never learn at its rate.
+int64_t LmWarmupSteps(const LmRecipe& recipe, int64_t steps);
 // The learning rate of a step, both from 0.
 double LmRateAt(const LmRecipe& recipe, int64_t step, int64_t steps);
 

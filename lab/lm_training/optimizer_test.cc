@@ -113,6 +113,22 @@ TEST(LmRate, PaperStaysAndThenFallsWithTheRoot) {
   EXPECT_NEAR(LmRateAt(recipe, 39999, 1000000), 0.005, 1e-12);
 }
 
+TEST(LmRate, AShortRunLeavesItsWarmUp) {
+  LmRecipe recipe;
+  ASSERT_TRUE(ApplyLmPreset("lm-short", &recipe).ok());
+  for (const int64_t steps : {4, 10, 40, 230, 799}) {
+    ASSERT_GT(recipe.warmup_steps, steps / 4);
+    EXPECT_EQ(LmWarmupSteps(recipe, steps), steps / 4);
+    double largest = 0;
+    for (int64_t step = 0; step < steps; ++step) {
+      largest = std::max(largest, LmRateAt(recipe, step, steps));
+    }
+    EXPECT_NEAR(largest, recipe.peak_rate, 1e-12) << steps;
+    EXPECT_NEAR(LmRateAt(recipe, steps - 1, steps), recipe.peak_rate / 10, 1e-12) << steps;
+  }
+  EXPECT_EQ(LmWarmupSteps(recipe, 1000), recipe.warmup_steps);
+}
+
 TEST(LmRate, ShortRisesAndFallsToATenth) {
   LmRecipe recipe;
   ASSERT_TRUE(ApplyLmPreset("lm-short", &recipe).ok());

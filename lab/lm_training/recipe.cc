@@ -151,8 +151,14 @@ Status CheckLmRecipe(const LmRecipe& r) {
   return InRange("steps between checkpoints", r.checkpoint_every, 1, kMost);
 }
 
+int64_t LmWarmupSteps(const LmRecipe& recipe, int64_t steps) {
+  constexpr int64_t kLeastRuns = 4;
+  return std::min(recipe.warmup_steps, steps / kLeastRuns);
+}
+
 double LmRateAt(const LmRecipe& recipe, int64_t step, int64_t steps) {
-  const auto now = static_cast<double>(step + 1), warmup = static_cast<double>(recipe.warmup_steps);
+  const auto now = static_cast<double>(step + 1);
+  const auto warmup = static_cast<double>(LmWarmupSteps(recipe, steps));
   if (now < warmup) return recipe.peak_rate * now / warmup;
   if (recipe.schedule == LmSchedule::kInverseRoot) {
     const double constant = std::max(1.0, static_cast<double>(recipe.constant_steps));

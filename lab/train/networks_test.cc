@@ -163,6 +163,20 @@ TEST(Schedule, PaperWarmsUpAndDropsThreeTimes) {
   EXPECT_NEAR(RateAt(recipe, 224 * kSteps, kSteps), 0.0004, 1e-12);
 }
 
+TEST(Schedule, AWarmUpOfPartOfAStepNeverLeavesThePeakBehind) {
+  TrainRecipe recipe;
+  ASSERT_TRUE(ApplyPreset("short", &recipe).ok());
+  recipe.epochs = 1;
+  for (const double warmup : {0.0, 0.21, 0.5, 0.9}) {
+    recipe.warmup_epochs = warmup;
+    for (const int64_t steps : {1, 2, 3, 7}) {
+      for (int64_t step = 0; step < steps; ++step) {
+        EXPECT_LE(RateAt(recipe, step, steps), recipe.peak_rate) << warmup << ", " << step;
+      }
+    }
+  }
+}
+
 TEST(Schedule, OneCycleRisesToThePeakAndFallsToZero) {
   TrainRecipe recipe;
   ASSERT_TRUE(ApplyPreset("short", &recipe).ok());

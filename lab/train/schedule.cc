@@ -1,5 +1,6 @@
 #include "train/schedule.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -8,7 +9,8 @@ namespace resmem::train {
 double RateAt(const TrainRecipe& recipe, int64_t step, int64_t steps_per_epoch) {
   const double warmup = recipe.warmup_epochs * static_cast<double>(steps_per_epoch);
   if (static_cast<double>(step) < warmup) {
-    return recipe.peak_rate * static_cast<double>(step + 1) / warmup;
+    // A warm-up may end in the middle of a step.
+    return recipe.peak_rate * std::min(1.0, static_cast<double>(step + 1) / warmup);
   }
   if (recipe.schedule == RateSchedule::kOneCycle) {
     const double rest = static_cast<double>(recipe.epochs * steps_per_epoch) - warmup;
