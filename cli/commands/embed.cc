@@ -8,6 +8,7 @@
 
 #include "console/command.h"
 #include "console/format.h"
+#include "console/next_step.h"
 #include "console/output.h"
 #include "inputs/dataset_options.h"
 #include "inputs/model_options.h"
@@ -220,8 +221,21 @@ Status Embed::Print(const EmbeddedRows& done, double seconds, Console& console) 
            : Counted(run, "row") + " in " + Duration(seconds) + ", " + Count(rate) + " rows/s" +
                  (done.found == 0 ? "" : "; " + Count(done.found) + " kept from an earlier run")});
   RESMEM_RETURN_IF_ERROR(PrintResult(table.Text()));
-  console.Note("next: resmem memorize --data " + output_ + " --model " + model_path_ +
-               " -o NEW.resmem");
+  const Role role = rows_.role.value_or(Role::kTrain);
+  std::vector<std::string> next;
+  if (labels_.empty()) {
+    next = {"predict", "MEMORY.resmem", "--data", output_, "--model", model_path_};
+  } else if (role == Role::kTrain) {
+    next = {"memorize", "--data", output_, "--model", model_path_, "-o", "NEW.resmem"};
+  } else {
+    next = {role == Role::kValidation ? "tune" : "eval",
+            "MEMORY.resmem",
+            "--data",
+            output_,
+            "--model",
+            model_path_};
+  }
+  SuggestNext(next, console);
   return {};
 }
 

@@ -3,6 +3,7 @@
 
 #include "console/command.h"
 #include "console/format.h"
+#include "console/next_step.h"
 #include "console/output.h"
 #include "inputs/dataset_options.h"
 #include "inputs/memory_options.h"
@@ -10,6 +11,7 @@
 #include "inputs/selected_rows.h"
 #include "outputs/memory_output.h"
 #include "outputs/memory_text.h"
+#include "resmem/models/onnx_model.h"
 
 namespace resmem::cli {
 namespace {
@@ -66,11 +68,30 @@ class Index : public Command {
           "the recall was measured on the memory's own rows; --data tunes it on rows like those "
           "you will ask");
     }
-    console.Note("next: resmem doctor " + memory_path_ + " --data TEST");
+    SuggestDoctor(memory, console);
     return ExitCode::kOk;
   }
 
  private:
+  void SuggestDoctor(const ResidualMemory& memory, Console& console) const {
+    const auto& notes = memory.description().notes;
+    if (notes.contains(kTokensNote)) {
+      return SuggestNext(
+          {"lm", "eval", memory_path_, "--tokens", "TEST.tokens", "--model", "MODEL.onnx"},
+          console);
+    }
+    const auto model = notes.find(kModelNote);
+    bool pictures = data_.from_pictures();
+    if (!data_.given() && model != notes.end()) {
+      const auto manifest = ReadModelManifest(model->second);
+      pictures = manifest.ok() && manifest->takes_pictures();
+    }
+    std::vector<std::string> words = {"doctor", memory_path_, pictures ? "--images" : "--data",
+                                      "TEST"};
+    if (!pictures) model_.AddWords(memory.description(), &words);
+    SuggestNext(words, console);
+  }
+
   Status ReadQueries(Console& console) {
     RESMEM_ASSIGN_OR_RETURN(
         const ResidualMemory memory,

@@ -53,6 +53,9 @@ void LmEval::Declare(CommandLine& line) {
                   "resmem lm eval train.resmem --tokens test.tokens --model run/last.onnx");
 }
 
+// A bootstrap over fewer than this gives intervals that cover much less than they claim.
+constexpr int64_t kDocumentsForIntervals = 10;
+
 std::string MethodWords(const MethodResult& result) {
   switch (result.method) {
     case Method::kKnn:
@@ -109,6 +112,12 @@ Result<ExitCode> LmEval::Run(Console& console) {
   const Predictor predictor(memory);
   RESMEM_ASSIGN_OR_RETURN(Evaluation evaluation, Evaluate(predictor, rows.Source(), options_));
   UseDocumentIntervals(&evaluation);
+  if (std::ssize(evaluation.slices) < kDocumentsForIntervals) {
+    evaluation.warnings.push_back("The intervals draw whole documents, and there are only " +
+                                  std::to_string(evaluation.slices.size()) + ": with fewer than " +
+                                  std::to_string(kDocumentsForIntervals) +
+                                  " they are too narrow and say little; judge by more documents.");
+  }
   for (const std::string& warning : evaluation.warnings) console.Warn(warning);
   if (output_.wanted()) {
     RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, {tokens_path_, model_.path()}));

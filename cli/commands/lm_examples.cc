@@ -52,7 +52,7 @@ class LmExamples : public Command {
     RESMEM_ASSIGN_OR_RETURN(const Tokenizer tokenizer, Tokenizer::Open(tokenizer_path_));
     RESMEM_RETURN_IF_ERROR(CheckTokenizer(tokenizer_path_, tokenizer, memory));
     RESMEM_ASSIGN_OR_RETURN(const MemorizedText memorized,
-                            MemorizedText::Open(memorized_path_, memory));
+                            MemorizedText::Open(memorized_path_, "--memorized", memory));
     RESMEM_ASSIGN_OR_RETURN(const TokenSet set, TokenSet::Open(tokens_path_));
     RESMEM_ASSIGN_OR_RETURN(const TokenModel model, model_.OpenFor(memory_path_, memory));
     RESMEM_ASSIGN_OR_RETURN(const TokenRows rows, TokenRows::Make(model, set, rows_));

@@ -25,6 +25,7 @@ class LmExplain : public Command {
     line.Value("--last", &last_, "N", "explain the last N tokens of the text");
     line.Value("--neighbors", &neighbors_, "N", "neighbors shown; the answer uses all of them");
     parameters_.Declare(line, "as stored in the memory");
+    DeclareExact(line, &exact_);
     line.Value("--tokens", &tokens_path_, "FILE", "the token set that was memorized")
         .Default("the one recorded in the memory")
         .File();
@@ -42,11 +43,12 @@ class LmExplain : public Command {
     if (last_ < 1 || neighbors_ < 0) {
       return Status(ErrorCode::kInvalidArgument, "--last must be 1 or more, --neighbors 0 or more");
     }
-    RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
-                            ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
+    RESMEM_ASSIGN_OR_RETURN(
+        const ResidualMemory memory,
+        ResidualMemory::Open(memory_path_, {.verify_blocks = false, .exact = exact_}));
     RESMEM_ASSIGN_OR_RETURN(const Tokenizer tokenizer, Tokenizer::Open(tokenizer_path_));
     RESMEM_ASSIGN_OR_RETURN(const MemorizedText memorized,
-                            MemorizedText::Open(tokens_path_, memory));
+                            MemorizedText::Open(tokens_path_, "--tokens", memory));
     RESMEM_RETURN_IF_ERROR(CheckTokenizer(tokenizer_path_, tokenizer, memory));
     RESMEM_ASSIGN_OR_RETURN(const TokenModel model, model_.OpenFor(memory_path_, memory));
     std::vector<int32_t> ids;
@@ -83,6 +85,7 @@ class LmExplain : public Command {
  private:
   std::string memory_path_, text_, tokens_path_, tokenizer_path_;
   int64_t last_ = 1, neighbors_ = 8;
+  bool exact_ = false;
   TokenModelOptions model_;
   ParameterOptions parameters_;
 };

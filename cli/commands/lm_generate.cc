@@ -37,6 +37,7 @@ class LmGenerate : public Command {
   int64_t tokens_ = 40, seed_ = 1;
   bool sample_ = false;
   double sample_temperature_ = 1;
+  bool exact_ = false;
   TokenModelOptions model_;
   ParameterOptions parameters_;
 };
@@ -53,7 +54,9 @@ void LmGenerate::Declare(CommandLine& line) {
   line.Value("--sample-temperature", &sample_temperature_, "T",
              "temperature of --sample: below 1 more cautious, above 1 bolder");
   parameters_.Declare(line, "as stored in the memory");
-  line.Value("--tokenizer", &tokenizer_path_, "FILE", "the tokenizer that encoded the tokens")
+  DeclareExact(line, &exact_);
+  line.Value("--tokenizer", &tokenizer_path_, "FILE",
+             "the tokenizer that encoded the memorized text")
       .Required()
       .File();
   line.Group("Model");
@@ -124,8 +127,9 @@ Result<ExitCode> LmGenerate::Run(Console&) {
     return Status(ErrorCode::kInvalidArgument,
                   "--count must be 1 or more, --seed 0 or more, --sample-temperature above 0");
   }
-  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
-                          ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
+  RESMEM_ASSIGN_OR_RETURN(
+      const ResidualMemory memory,
+      ResidualMemory::Open(memory_path_, {.verify_blocks = false, .exact = exact_}));
   RESMEM_ASSIGN_OR_RETURN(const Tokenizer tokenizer, Tokenizer::Open(tokenizer_path_));
   RESMEM_RETURN_IF_ERROR(CheckTokenizer(tokenizer_path_, tokenizer, memory));
   RESMEM_ASSIGN_OR_RETURN(const TokenModel model, model_.OpenFor(memory_path_, memory));

@@ -1,5 +1,6 @@
 // resmem lm index: as resmem index, with the recall measured on text that the memory does not hold.
 #include "console/command.h"
+#include "console/next_step.h"
 #include "inputs/memory_options.h"
 #include "inputs/token_options.h"
 #include "outputs/memory_output.h"
@@ -57,8 +58,8 @@ class LmIndex : public Command {
                             ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
     RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, {tokens_path_, model_.path()},
                                          memory_path_ + ": " + SearchText(memory) + "\n", console));
-    console.Note("next: resmem lm eval " + memory_path_ + " --tokens TEST.tokens --model " +
-                 model_.path());
+    SuggestNext({"lm", "eval", memory_path_, "--tokens", "TEST.tokens", "--model", model_.path()},
+                console);
     return ExitCode::kOk;
   }
 

@@ -1,6 +1,7 @@
 // resmem lm memorize: one key a token, and the largest residuals of each.
 #include "console/command.h"
 #include "console/format.h"
+#include "console/next_step.h"
 #include "inputs/model_options.h"
 #include "inputs/parameter_options.h"
 #include "inputs/token_options.h"
@@ -82,8 +83,8 @@ Result<ExitCode> LmMemorize::Run(Console& console) {
   RESMEM_RETURN_IF_ERROR(
       memory_output_.Print(output_, memory, {tokens_path_, model_.path()}, table.Text(), console));
   if (!memory_output_.json()) {
-    console.Note("next: resmem lm eval " + output_ + " --tokens TEST.tokens --model " +
-                 model_.path());
+    SuggestNext({"lm", "eval", output_, "--tokens", "TEST.tokens", "--model", model_.path()},
+                console);
   }
   return ExitCode::kOk;
 }

@@ -1,11 +1,17 @@
 // resmem lm tokens: text to a token set, which training, memory and evaluation read.
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
 #include "console/command.h"
 #include "console/format.h"
+#include "console/next_step.h"
 #include "console/output.h"
 #include "inputs/dataset_options.h"
 #include "inputs/memory_options.h"
 #include "inputs/text_options.h"
 #include "outputs/output_paths.h"
+#include "resmem/data/dataset.h"
 #include "resmem/lm/encode_text.h"
 #include "resmem/report/text_report.h"
 
@@ -19,6 +25,8 @@ class LmTokens : public Command {
 
  private:
   Status Print(const EncodedText& encoded, double seconds, Console& console) const;
+  // What the names of the files say that the text is for; only a hint is made of it.
+  Role RoleByName() const;
 
   TextChoice text_;
   std::string tokenizer_path_, output_;
@@ -62,8 +70,34 @@ Status LmTokens::Print(const EncodedText& encoded, double seconds, Console& cons
                             Count(static_cast<int64_t>(tokens / std::max(seconds, 1e-9))) +
                             " tokens/s"});
   RESMEM_RETURN_IF_ERROR(PrintResult(table.Text()));
-  console.Note("next: resmem lm train " + output_ + " -o NEW.run");
+  switch (RoleByName()) {
+    case Role::kTest:
+      SuggestNext({"lm", "eval", "MEMORY.resmem", "--tokens", output_, "--model", "MODEL.onnx"},
+                  console);
+      break;
+    case Role::kValidation:
+      SuggestNext({"lm", "train", "TRAIN.tokens", "--validation", output_, "-o", "NEW.run"},
+                  console);
+      break;
+    default:
+      SuggestNext({"lm", "train", output_, "-o", "NEW.run"}, console);
+      break;
+  }
   return {};
+}
+
+Role LmTokens::RoleByName() const {
+  std::vector<std::string> names = text_.paths();
+  names.push_back(output_);
+  for (const std::string& path : names) {
+    std::string name = std::filesystem::path(path).filename().string();
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const auto holds = [&](const char* word) { return name.find(word) != std::string::npos; };
+    if (holds("test") || holds("eval")) return Role::kTest;
+    if (holds("valid") || holds("dev")) return Role::kValidation;
+  }
+  return Role::kTrain;
 }
 
 Result<ExitCode> LmTokens::Run(Console& console) {

@@ -2,6 +2,7 @@
 #include "console/command.h"
 #include "console/format.h"
 #include "console/interrupt.h"
+#include "console/next_step.h"
 #include "console/output.h"
 #include "inputs/class_names.h"
 #include "inputs/dataset_options.h"
@@ -169,8 +170,10 @@ Result<ExitCode> Memorize::Run(Console& console) {
                               (description.cross_fitted ? ", out of fold" : "")});
   }
   RESMEM_RETURN_IF_ERROR(printed_.Print(output_, memory, data_.Paths(), table.Text(), console));
-  console.Note("next: resmem tune " + output_ +
-               (input.pictures != nullptr ? " --images VALIDATION" : " --data VALIDATION"));
+  std::vector<std::string> next = {"tune", output_,
+                                   input.pictures != nullptr ? "--images" : "--data", "VALIDATION"};
+  if (input.pictures == nullptr) model_.AddWords(memory.description(), &next);
+  SuggestNext(next, console);
   return ExitCode::kOk;
 }
 

@@ -4,6 +4,7 @@
 
 #include "console/command.h"
 #include "console/format.h"
+#include "console/next_step.h"
 #include "console/output.h"
 #include "inputs/memory_options.h"
 #include "outputs/model_text.h"
@@ -100,8 +101,15 @@ Result<ExitCode> ModelInspect::Run(Console& console) {
     return ExitCode::kOk;
   }
   RESMEM_RETURN_IF_ERROR(PrintResult(Words(summary)));
-  if (!prepared_ && !summary.candidates.empty()) {
-    console.Note("next: resmem model prepare " + path_ + " -o NEW.onnx");
+  // What prepare refuses is not suggested: a graph of token ids, of several inputs, or unclear.
+  if (!prepared_ && !summary.candidates.empty() && !summary.logits.empty() &&
+      summary.inputs.size() == 1 && summary.inputs[0].type == "float32" &&
+      !summary.inputs[0].shape.empty()) {
+    SuggestNext({"model", "prepare", path_, "-o", "NEW.onnx"}, console);
+  } else if (!prepared_ && summary.inputs.size() == 1 && summary.inputs[0].type == "int64") {
+    console.Note(
+        "its input takes token ids: a language model needs no preparing, but a manifest beside it "
+        "(docs/models.md); then: resmem lm memorize");
   }
   return ExitCode::kOk;
 }

@@ -3,6 +3,7 @@
 
 #include "console/command.h"
 #include "console/format.h"
+#include "console/next_step.h"
 #include "console/output.h"
 #include "inputs/class_names.h"
 #include "inputs/runtime_options.h"
@@ -97,7 +98,9 @@ Result<ExitCode> ModelPrepare::Run(Console& console) {
         "pixels go in as pixel / 255; most networks were trained with --input-mean and "
         "--input-std");
   }
-  console.Note("next: resmem embed " + output_ + " IMAGES -o ARRAYS");
+  SuggestNext(
+      {"embed", output_, manifest.takes_pictures() ? "IMAGES" : "TABLE.npy", "-o", "NEW.arrays"},
+      console);
   return ExitCode::kOk;
 }
 

@@ -1,6 +1,7 @@
 // resmem tokenizer train: a SentencePiece model from text.
 #include "console/command.h"
 #include "console/format.h"
+#include "console/next_step.h"
 #include "console/output.h"
 #include "inputs/memory_options.h"
 #include "inputs/spm_train.h"
@@ -37,8 +38,10 @@ void TokenizerTrain::Declare(CommandLine& line) {
   line.Choice<TokenizerKind, TokenizerKind>(
       "--kind", &train_.kind, {{"unigram", TokenizerKind::kUnigram}, {"bpe", TokenizerKind::kBpe}},
       "how pieces are chosen; T5's are unigram");
-  line.Value("--coverage", &train_.character_coverage, "SHARE",
-             "share of the text's characters that the pieces must cover; the rest becomes unknown");
+  line.Value(
+      "--coverage", &train_.character_coverage, "SHARE",
+      "share of the text's characters that the pieces must cover; of the rest, ASCII is kept and "
+      "others become unknown");
   line.Group("Sample");
   line.Value("--sample-lines", &sample_.lines, "N", "learn from at most this many lines");
   line.Value("--seed", &seed_, "N", "seed of the sample");
@@ -85,8 +88,10 @@ Result<ExitCode> TokenizerTrain::Run(Console& console) {
   }
   RESMEM_ASSIGN_OR_RETURN(const std::string words, TokenizerText(output_, tokenizer, ""));
   RESMEM_RETURN_IF_ERROR(PrintResult(words));
-  console.Note("next: resmem lm tokens " + text_.paths().front() + " --tokenizer " + output_ +
-               " -o NEW.tokens");
+  std::vector<std::string> next = {"lm", "tokens"};
+  text_.AddWords(&next);
+  next.insert(next.end(), {"--tokenizer", output_, "-o", "NEW.tokens"});
+  SuggestNext(next, console);
   return ExitCode::kOk;
 }
 

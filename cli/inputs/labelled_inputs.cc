@@ -30,6 +30,15 @@ Result<std::vector<int32_t>> ReadLabels(const Array& array, int64_t begin, int64
 
 }  // namespace
 
+void LabelledInputsOptions::AddWords(std::vector<std::string>* words) const {
+  for (const auto& [option, value] :
+       {std::pair<const char*, const std::string&>{"--inputs", inputs_},
+        {"--labels", labels_},
+        {"--rows", rows_}}) {
+    if (!value.empty()) words->insert(words->end(), {option, value});
+  }
+}
+
 void LabelledInputsOptions::Declare(CommandLine& line, bool labels_required) {
   line.Group("Input");
   line.Value("--inputs", &inputs_, "FILE",

@@ -25,6 +25,8 @@ class LabelledInputsOptions {
  public:
   void Declare(CommandLine& line, bool labels_required);
   std::vector<std::string> Paths() const;  // files, without members
+  // The options as they were given, for a further command on the same rows.
+  void AddWords(std::vector<std::string>* words) const;
   // Reads the rows asked for.  Labels are whole numbers from 0.
   Result<LabelledInputs> Load() const;
 

@@ -33,6 +33,17 @@ std::string FingerprintText(const Fingerprint& fingerprint) {
   return text.empty() ? "no model" : text;
 }
 
+void ModelOptions::AddWords(const MemoryDescription& memory,
+                            std::vector<std::string>* words) const {
+  if (memory.fingerprint.empty()) return;
+  const auto note = memory.notes.find(kModelNote);
+  const std::string model = !model_.empty()              ? model_
+                            : note != memory.notes.end() ? note->second
+                                                         : "MODEL";
+  words->insert(words->end(), {"--model", model});
+  if (!layer_.empty()) words->insert(words->end(), {"--layer", layer_});
+}
+
 void ModelOptions::Declare(CommandLine& line, bool check) {
   line.Group("Model");
   line.Value("--model", &model_, "FILE|NAME",

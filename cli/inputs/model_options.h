@@ -3,6 +3,7 @@
 #define RESMEM_CLI_INPUTS_MODEL_OPTIONS_H_
 
 #include <string>
+#include <vector>
 
 #include "console/command_line.h"
 #include "console/console.h"
@@ -17,6 +18,8 @@ class ModelOptions {
   void Declare(CommandLine& line, bool check);
 
   const std::string& file() const { return model_; }  // as given, or empty
+  // What arrays of this memory's model need in a further command.
+  void AddWords(const MemoryDescription& memory, std::vector<std::string>* words) const;
   // The digest of --model where it is a file, its own words otherwise.
   Result<Fingerprint> Resolve() const;
   // What a new memory remembers of --model: the path of a base model that can be run, or "".

@@ -2,9 +2,12 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -25,31 +28,73 @@ namespace fs = std::filesystem;
 
 constexpr useconds_t kPollMicroseconds = 50000;
 
-// A folder beside the output, removed with all in it.  Its name has no comma: spm_train takes one
-// as the end of a file's name.
+// A folder beside the output, removed with all in it.  Its name is the output's, so that what a
+// kill left is removed by the next attempt; it is locked, so that no other attempt has it.
 class ScratchFolder {
  public:
-  static Result<ScratchFolder> Make(const std::string& path) {
-    const fs::path parent = fs::path(path).parent_path();
-    std::string name = ((parent.empty() ? "." : parent) / ".resmem-tokenizer-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) {
-      return Status(ErrorCode::kIo, name + ": the folder cannot be made: " + std::strerror(errno));
+  static Result<ScratchFolder> Make(const std::string& output) {
+    const fs::path path(output);
+    const fs::path parent = path.parent_path().empty() ? "." : path.parent_path();
+    const std::string name = (parent / (".resmem-tokenizer-" + path.filename().string())).string();
+    const auto failed = [&](const std::string& why) {
+      return Status(ErrorCode::kIo, name + ": the folder cannot be made: " + why);
+    };
+    if (mkdir(name.c_str(), 0700) != 0 && errno != EEXIST) return failed(std::strerror(errno));
+    const int lock = open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (lock < 0) return failed(std::strerror(errno));
+    ScratchFolder folder(name, lock);
+    if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
+      folder.path_.clear();  // it is another's
+      if (errno != EWOULDBLOCK) return failed(std::strerror(errno));
+      return Status(ErrorCode::kResourceExhausted,
+                    output +
+                        ": another process is training a tokenizer of this name; wait until "
+                        "it has finished, or name another output");
     }
-    return ScratchFolder(name);
+    // The one before us may have removed it between our two calls.
+    struct stat ours {
+    }, named{};
+    if (fstat(lock, &ours) != 0 || stat(name.c_str(), &named) != 0 || ours.st_ino != named.st_ino) {
+      folder.path_.clear();
+      return failed("another process removed it; try again");
+    }
+    std::error_code error;
+    for (const auto& left : fs::directory_iterator(name, error)) fs::remove_all(left, error);
+    if (error) return failed(error.message());
+    return folder;
   }
-  ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  ScratchFolder(ScratchFolder&& other) noexcept
+      : path_(std::exchange(other.path_, {})), lock_(std::exchange(other.lock_, -1)) {}
   ScratchFolder& operator=(ScratchFolder&&) = delete;
   ~ScratchFolder() {
     std::error_code ignored;
     if (!path_.empty()) fs::remove_all(path_, ignored);
+    if (lock_ >= 0) close(lock_);
   }
   const std::string& path() const { return path_; }
   std::string operator/(const char* name) const { return path_ + "/" + name; }
 
  private:
-  explicit ScratchFolder(std::string path) : path_(std::move(path)) {}
+  ScratchFolder(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
   std::string path_;
+  int lock_;
 };
+
+// The ASCII characters of the text.  Coverage alone would leave the rarest letters of a small text
+// out, such as "Y", and all that holds them would become unknown.
+std::string PlainCharacters(const std::vector<std::string>& lines) {
+  std::array<bool, 128> found{};
+  for (const std::string& line : lines) {
+    for (const char c : line) {
+      if (c > ' ' && c < 127) found[static_cast<size_t>(c)] = true;
+    }
+  }
+  std::string characters;
+  for (size_t c = 0; c < found.size(); ++c) {
+    if (found[c]) characters += static_cast<char>(c);
+  }
+  return characters;
+}
 
 Status WriteLines(const std::vector<std::string>& lines, const std::string& path) {
   RESMEM_ASSIGN_OR_RETURN(Output output, Output::File(path));
@@ -111,12 +156,12 @@ Status RunSpmTrain(const std::vector<std::string>& lines, const SpmTrainOptions&
   RESMEM_RETURN_IF_ERROR(WriteLines(lines, folder / "sample.txt"));
   RESMEM_ASSIGN_OR_RETURN(
       const pid_t child,
-      Start(folder,
-            {"spm_train", "--input=sample.txt", "--model_prefix=trained",
-             std::string("--model_type=") + TokenizerKindName(options.kind),
-             "--vocab_size=" + std::to_string(options.pieces),
-             "--character_coverage=" + ShortNumber(options.character_coverage), "--pad_id=0",
-             "--eos_id=1", "--unk_id=2", "--bos_id=-1", "--num_threads=4", "--minloglevel=1"}));
+      Start(folder, {"spm_train", "--input=sample.txt", "--model_prefix=trained",
+                     std::string("--model_type=") + TokenizerKindName(options.kind),
+                     "--vocab_size=" + std::to_string(options.pieces),
+                     "--character_coverage=" + ShortNumber(options.character_coverage),
+                     "--required_chars=" + PlainCharacters(lines), "--pad_id=0", "--eos_id=1",
+                     "--unk_id=2", "--bos_id=-1", "--num_threads=4", "--minloglevel=1"}));
   const int state = Wait(child);
   RESMEM_RETURN_IF_ERROR(CheckInterrupt());
   if (!WIFEXITED(state) || WEXITSTATUS(state) != 0) {

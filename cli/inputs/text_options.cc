@@ -4,6 +4,24 @@
 
 namespace resmem::cli {
 
+namespace {
+
+const std::vector<std::pair<std::string, TextForm>> kForms = {
+    {"found", TextForm::kFound},           {"text", TextForm::kText},
+    {"paragraphs", TextForm::kParagraphs}, {"wikitext", TextForm::kWikiText},
+    {"jsonl", TextForm::kJsonLines},       {"doc", TextForm::kDocTags}};
+
+}  // namespace
+
+void TextChoice::AddWords(std::vector<std::string>* words) const {
+  words->insert(words->end(), paths_.begin(), paths_.end());
+  for (const auto& [name, form] : kForms) {
+    if (form == options_.form && form != TextForm::kFound) {
+      words->insert(words->end(), {"--form", name});
+    }
+  }
+}
+
 void TextChoice::Declare(CommandLine& line) {
   line.Arguments("TEXT", &paths_,
                  "files or folders: plain text, WikiText, JSON lines with a text field, "
@@ -11,13 +29,7 @@ void TextChoice::Declare(CommandLine& line) {
       .Required()
       .File();
   line.Choice<TextForm, TextForm>(
-      "--form", &options_.form,
-      {{"found", TextForm::kFound},
-       {"text", TextForm::kText},
-       {"paragraphs", TextForm::kParagraphs},
-       {"wikitext", TextForm::kWikiText},
-       {"jsonl", TextForm::kJsonLines},
-       {"doc", TextForm::kDocTags}},
+      "--form", &options_.form, kForms,
       "what a document is (docs/text.md); found: detected from each file; text: the whole file; "
       "paragraphs: text between blank lines");
 }

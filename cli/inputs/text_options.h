@@ -17,6 +17,8 @@ class TextChoice {
   void Declare(CommandLine& line);
   Result<TextSource> Open() const { return TextSource::Open(paths_, options_); }
   const std::vector<std::string>& paths() const { return paths_; }
+  // The paths and the form as they were given, for a further command on the same text.
+  void AddWords(std::vector<std::string>* words) const;
 
  private:
   std::vector<std::string> paths_;

@@ -38,18 +38,24 @@ void DeclareTokenRows(CommandLine& line, TokenRowsOptions* options);
 // The text that a memory of tokens was made of: where a neighbor stands.
 class MemorizedText {
  public:
-  // The token set that the memory's notes name, or `path` in its place; both must be the one that
-  // was memorized (kMismatch).
-  static Result<MemorizedText> Open(const std::string& path, const ResidualMemory& memory);
+  // The token set that the memory's notes name, or `path` in its place, as `option` gave it; both
+  // must be the one that was memorized (kMismatch).
+  static Result<MemorizedText> Open(const std::string& path, const char* option,
+                                    const ResidualMemory& memory);
   const TokenSet& set() const { return set_; }
-  // The last `tokens` tokens up to that of a row, decoded, and the title of its document.
-  Result<std::string> Context(const Tokenizer& tokenizer, uint64_t row, int64_t tokens) const;
-  std::string_view Title(uint64_t row) const;
+
+  struct Place {
+    std::string context;  // the last tokens up to that of the row, decoded
+    std::string title;    // of its document
+  };
+  // Of the memory's row of this id and label.  A row that was appended later is not of this text:
+  // then the title says so.
+  Result<Place> Find(const Tokenizer& tokenizer, uint64_t id, int32_t label, int64_t tokens) const;
 
  private:
   explicit MemorizedText(TokenSet set) : set_(std::move(set)) {}
-  // Rows have the numbers of tokens without the last one of each document.
-  int64_t DocumentOf(uint64_t row) const;
+  // Rows have the numbers of tokens without the last one of each document.  Requires one of these.
+  int64_t DocumentOf(int64_t row) const;
   TokenSet set_;
 };
 

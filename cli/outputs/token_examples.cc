@@ -139,12 +139,11 @@ Result<std::vector<TokenExample>> ChooseTokenExamples(
           std::min(explanation.lines.size(), static_cast<size_t>(options.neighbors));
       for (size_t i = 0; i < shown; ++i) {
         const Explanation::Line& line = explanation.lines[i];
-        TokenExample::Neighbor neighbor{line.distance, line.weight, "",
-                                        PieceText(tokenizer, line.label),
-                                        std::string(memorized.Title(line.id))};
-        RESMEM_ASSIGN_OR_RETURN(neighbor.context,
-                                memorized.Context(tokenizer, line.id, kShownNeighborTokens));
-        example.neighbors.push_back(std::move(neighbor));
+        RESMEM_ASSIGN_OR_RETURN(
+            MemorizedText::Place place,
+            memorized.Find(tokenizer, line.id, line.label, kShownNeighborTokens));
+        example.neighbors.push_back({line.distance, line.weight, std::move(place.context),
+                                     PieceText(tokenizer, line.label), std::move(place.title)});
       }
       examples.push_back(std::move(example));
     }

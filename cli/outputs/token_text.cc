@@ -15,8 +15,10 @@ constexpr int64_t kContextTokens = 12;
 }  // namespace
 
 std::string PieceText(const Tokenizer& tokenizer, int64_t id) {
-  if (id < tokenizer.size()) return Printable(tokenizer.piece(static_cast<int32_t>(id)));
-  return "#" + std::to_string(id);
+  if (id < 0 || id >= tokenizer.size()) return "#" + std::to_string(id);
+  const std::string piece = Printable(tokenizer.piece(static_cast<int32_t>(id)));
+  constexpr std::string_view kBlank = "\xE2\x96\x81";  // how pieces show one
+  return piece == kBlank ? piece + " (a blank)" : piece;
 }
 
 std::string BestTokens(const Tokenizer& tokenizer, std::span<const float> scores, int count) {
@@ -51,12 +53,12 @@ Result<std::string> TokenExplanation(const Explanation& explanation, const Token
   const size_t count = std::min(explanation.lines.size(), static_cast<size_t>(neighbors));
   for (size_t i = 0; i < count; ++i) {
     const Explanation::Line& line = explanation.lines[i];
-    RESMEM_ASSIGN_OR_RETURN(const std::string context,
-                            text.Context(tokenizer, line.id, kContextTokens));
+    RESMEM_ASSIGN_OR_RETURN(const MemorizedText::Place place,
+                            text.Find(tokenizer, line.id, line.label, kContextTokens));
     table.AddRow({Fixed(line.distance, 3), Fixed(line.weight, 3),
                   Fixed(line.contribution[static_cast<size_t>(explanation.prediction)], 4),
-                  PieceText(tokenizer, line.label), "... " + Printable(context),
-                  Printable(text.Title(line.id))});
+                  PieceText(tokenizer, line.label), "... " + Printable(place.context),
+                  Printable(place.title)});
   }
   return facts.Text() + table.Text();
 }

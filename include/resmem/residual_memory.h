@@ -42,6 +42,9 @@ enum class ResidualForm {
 };
 const char* ResidualFormName(ResidualForm form);  // "logits", "dense", "sparse"
 
+// Only a memory of tokens has this note: the fingerprint of their token set (lm/token_memory.h).
+inline constexpr char kTokensNote[] = "tokens_fingerprint";
+
 // Everything that is not a row.  All of it is in the manifest.
 struct MemoryDescription {
   Task task = Task::kClassification;

@@ -6,6 +6,7 @@
 #include "base_model/base_model.h"
 #include "console/command.h"
 #include "console/format.h"
+#include "console/next_step.h"
 #include "console/output.h"
 #include "inputs/dataset_options.h"
 #include "inputs/labelled_inputs.h"
@@ -121,7 +122,10 @@ Result<ExitCode> BaseTrain::Run(Console& console) {
     table.AddRow({"out of fold", Percent(unseen) + ", written to " + out_of_fold_});
   }
   RESMEM_RETURN_IF_ERROR(PrintResult(table.Text()));
-  console.Note("next: resmem base run " + output_ + " --inputs FILE --labels FILE -o ARRAYS");
+  std::vector<std::string> next = {"base", "run", output_};
+  inputs_.AddWords(&next);
+  next.insert(next.end(), {"-o", "NEW.arrays"});
+  SuggestNext(next, console);
   return ExitCode::kOk;
 }
 

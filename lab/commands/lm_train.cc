@@ -5,6 +5,7 @@
 #include "console/command.h"
 #include "console/format.h"
 #include "console/interrupt.h"
+#include "console/next_step.h"
 #include "lm_training/lm_training.h"
 #include "outputs/run_folder.h"
 

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "console/command.h"
+#include "console/next_step.h"
 #include "outputs/run_folder.h"
 #include "recipe/train_recipe.h"
 #include "reproduce/training_program.h"
@@ -21,6 +22,7 @@ class TrainCommand : public Command {
   Result<TrainRecipe> MakeRecipe() const;
   // Writes the recipe into the folder, or finds there the same one: a run to go on with.
   Status PrepareFolder(const TrainRecipe& recipe) const;
+  void SuggestMemory(const TrainRecipe& recipe, Console& console) const;
 
   TrainRecipe recipe_;  // what stands outside the presets
   std::string preset_ = "short", folder_;
@@ -159,8 +161,34 @@ Result<ExitCode> TrainCommand::Run(Console& console) {
   RESMEM_RETURN_IF_ERROR(PrepareFolder(recipe));
   RESMEM_RETURN_IF_ERROR(RunTrainingProgram(folder_, console));
   RESMEM_RETURN_IF_ERROR(PrintRunFolder(folder_));
-  console.Note("next: resmem memorize --model " + folder_ + "/last.onnx --images PATH -o MEMORY");
+  SuggestMemory(recipe, console);
   return ExitCode::kOk;
+}
+
+void TrainCommand::SuggestMemory(const TrainRecipe& recipe, Console& console) const {
+  const std::string model = folder_ + "/last.onnx";
+  const bool some_rows = recipe.rows > 0 || recipe.validation_rows > 0;
+  if (recipe.images.empty()) {
+    SuggestNext({"embed", model, recipe.inputs, "--labels", recipe.labels, "-o", "NEW.arrays"},
+                console);
+    if (some_rows) {
+      console.Note("then memorize with --split " + ShellWord(folder_ + "/split.npy") +
+                   ": the rows that were held out do not belong into a memory");
+    }
+    return;
+  }
+  std::vector<std::string> words = {"memorize", "--model", model, "--images", recipe.images};
+  const auto add = [&](const char* option, const std::string& value) {
+    if (value.empty()) return;
+    words.push_back(option);
+    words.push_back(value);
+  };
+  add("--part", recipe.part);
+  add("--labels", recipe.labels);
+  // Rows that the network did not learn from stay out of the memory.
+  if (some_rows) add("--split", folder_ + "/split.npy");
+  words.insert(words.end(), {"-o", "NEW.resmem"});
+  SuggestNext(words, console);
 }
 
 }  // namespace

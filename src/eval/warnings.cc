@@ -26,6 +26,10 @@ void Chance(const Evaluation& evaluation, int64_t classes, std::vector<std::stri
 
 }  // namespace
 
+bool IsOfTokens(const ResidualMemory& memory) {
+  return memory.description().notes.contains(kTokensNote);
+}
+
 std::string EffectRange(const Evaluation& evaluation) {
   if (!evaluation.regression) {
     const Interval interval = evaluation.gain.interval;
@@ -56,11 +60,17 @@ std::string MemorisedWarning(const ResidualMemory& memory, double mean_residual_
     return Text("The base is almost never wrong on the memory's rows (mean residual mass ",
                 readable::Fixed(mean_residual_mass, 4), " of 1), so the memory has little to add.");
   }
-  return Text(
-      "The base has memorized its training rows: the memory's mean residual mass is ",
-      readable::Fixed(mean_residual_mass, 4),
-      " of 1, so it has almost nothing to add; try larger T (resmem tune) first, then logits "
-      "from models that had not seen the row (--out-of-fold-logits).");
+  const char* advice =
+      IsOfTokens(memory) ? "memorize text that the model did not learn from, or with a larger T "
+                           "(resmem lm memorize --temperature)."
+      : memory.description().form != ResidualForm::kLogits
+          ? "memorize again with a larger T (resmem memorize --temperature), or logits from models "
+            "that had not seen the row (--out-of-fold-logits)."
+          : "try larger T (resmem tune) first, then logits from models that had not seen the row "
+            "(resmem memorize --out-of-fold-logits).";
+  return Text("The base has memorized its training rows: the memory's mean residual mass is ",
+              readable::Fixed(mean_residual_mass, 4), " of 1, so it has almost nothing to add; ",
+              advice);
 }
 
 std::vector<std::string> EvaluationWarnings(const ResidualMemory& memory,
@@ -85,9 +95,11 @@ std::vector<std::string> EvaluationWarnings(const ResidualMemory& memory,
   if (evaluation.rows_at_distance_zero > 0 && !evaluation.leave_one_out) {
     warnings.push_back(Text(readable::Count(evaluation.rows_at_distance_zero), of_rows,
                             "have their own key in the memory: they were memorized or are copies, "
-                            "and the result is too good; give other rows, or ask for the memory's "
-                            "own, each without itself (resmem eval --leave-one-out, resmem doctor "
-                            "without --data)."));
+                            "and the result is too good; give other ",
+                            IsOfTokens(memory)
+                                ? "text."
+                                : "rows, or ask for the memory's own, each without itself (resmem "
+                                  "eval --leave-one-out, resmem doctor without --data)."));
   }
   const bool trained_on = evaluation.train_rows > 0 && !evaluation.leave_one_out;
   if (trained_on) {

@@ -12,6 +12,9 @@ namespace resmem {
 // Below this mean residual mass the base has memorized its training rows.
 inline constexpr double kMemorisedMass = 0.05;
 
+// Its rows are tokens: advice then names the options of resmem lm.
+bool IsOfTokens(const ResidualMemory& memory);
+
 std::vector<std::string> EvaluationWarnings(const ResidualMemory& memory,
                                             const Evaluation& evaluation, int64_t validation_rows);
 

@@ -126,7 +126,8 @@ void Warn(const ResidualMemory& memory, const ValidationRows& rows, const TuneOp
   if (rows.rows_at_distance_zero > 0 && !options.leave_one_out) {
     warnings.push_back(Text(rows.rows_at_distance_zero, " of ", rows.rows,
                             " rows have their own key in the memory and find their own label; tune "
-                            "on other rows, or with --leave-one-out."));
+                            "on other ",
+                            IsOfTokens(memory) ? "text." : "rows, or with --leave-one-out."));
   }
   if (rows.train_rows > 0 && !options.leave_one_out) {
     warnings.push_back(Text(rows.train_rows, " of ", rows.rows,

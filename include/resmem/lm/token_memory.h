@@ -26,8 +26,6 @@ struct TokenMemoryOptions {
 };
 
 inline constexpr char kEngineNote[] = "engine";
-// Only a memory of tokens has this note: the fingerprint of their token set.
-inline constexpr char kTokensNote[] = "tokens_fingerprint";
 
 struct MemorizedTokens {
   int64_t rows = 0;

@@ -11,7 +11,7 @@ Result<Json> ShowExamples(const Context& context) {
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, workspace.OpenMemory());
   RESMEM_ASSIGN_OR_RETURN(const Tokenizer tokenizer, Tokenizer::Open(workspace.tokenizer()));
   RESMEM_ASSIGN_OR_RETURN(const MemorizedText memorized,
-                          MemorizedText::Open(workspace.tokens("train"), memory));
+                          MemorizedText::Open(workspace.tokens("train"), "--work", memory));
   TokenExampleOptions options;
   options.parameters = ParametersOf(context.ResultOf("tune")).back().parameters;
   options.threads = workspace.threads();
