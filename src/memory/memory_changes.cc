@@ -73,19 +73,19 @@ Status UpdateDescription(FileSystem& files, const std::string& path,
 }
 
 Status DeleteRows(const std::string& path, std::span<const uint64_t> ids) try {
-  return DeleteRows(FileSystem::Posix(), path, ids);
+  return DeleteRows(FileSystem::Of(path), path, ids);
 } catch (...) {
   return CaughtException("delete the rows");
 }
 
 Status CompactMemory(const std::string& path, const CompactOptions& options) try {
-  return CompactMemory(FileSystem::Posix(), path, options);
+  return CompactMemory(FileSystem::Of(path), path, options);
 } catch (...) {
   return CaughtException("compact the memory");
 }
 
 Status UpdateDescription(const std::string& path, const MemoryDescription& description) try {
-  return UpdateDescription(FileSystem::Posix(), path, description);
+  return UpdateDescription(FileSystem::Of(path), path, description);
 } catch (...) {
   return CaughtException("update the memory");
 }

@@ -21,7 +21,7 @@ Result<MemoryWriter> MemoryWriter::Create(const std::string& path,
                                           const Options& options) try {
   auto impl = std::make_unique<Impl>();
   RESMEM_ASSIGN_OR_RETURN(impl->rows,
-                          RowWriter::Create(FileSystem::Posix(), path, description, rows, options));
+                          RowWriter::Create(FileSystem::Of(path), path, description, rows, options));
   return MemoryWriter(std::move(impl));
 } catch (...) {
   return CaughtException("create the memory");
@@ -29,7 +29,7 @@ Result<MemoryWriter> MemoryWriter::Create(const std::string& path,
 
 Result<MemoryWriter> MemoryWriter::Append(const std::string& path, int64_t rows) try {
   auto impl = std::make_unique<Impl>();
-  RESMEM_ASSIGN_OR_RETURN(impl->rows, RowWriter::Append(FileSystem::Posix(), path, rows));
+  RESMEM_ASSIGN_OR_RETURN(impl->rows, RowWriter::Append(FileSystem::Of(path), path, rows));
   return MemoryWriter(std::move(impl));
 } catch (...) {
   return CaughtException("append to the memory");

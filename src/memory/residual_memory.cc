@@ -93,13 +93,13 @@ Status ResidualMemory::Impl::Load(const OpenOptions& options) {
   for (const IndexPart& part : manifest.index->parts) bytes_on_disk += part.file.bytes;
   if (manifest.index->queries) bytes_on_disk += manifest.index->queries->bytes;
   if (options.exact) return {};
-  RESMEM_ASSIGN_OR_RETURN(approximate, MemoryIndex::Open(FileSystem::Posix(), path, rows, *exact));
+  RESMEM_ASSIGN_OR_RETURN(approximate, MemoryIndex::Open(FileSystem::Of(path), path, rows, *exact));
   return {};
 }
 
 Result<ResidualMemory> ResidualMemory::Open(const std::string& path,
                                             const OpenOptions& options) try {
-  FileSystem& files = FileSystem::Posix();
+  FileSystem& files = FileSystem::Of(path);
   while (true) {
     RESMEM_ASSIGN_OR_RETURN(StoredRows rows, StoredRows::Load(files, path));
     auto impl = std::make_unique<Impl>(std::move(rows), path);

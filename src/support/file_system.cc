@@ -232,19 +232,23 @@ class PosixFileSystem final : public FileSystem {
 }  // namespace
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      owner_(std::move(other.owner_)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
+  std::swap(owner_, other.owner_);
   return *this;
 }
 
 MappedFile::~MappedFile() {
-  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+  if (data_ != nullptr && owner_ == nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
 void MappedFile::Drop(size_t offset, size_t size) const {
+  if (owner_ != nullptr) return;  // there is no file to read dropped pages from
   const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
   const size_t begin = (offset + page - 1) / page * page;
   const size_t end = std::min(size_, offset + size) / page * page;
@@ -254,7 +258,9 @@ void MappedFile::Drop(size_t offset, size_t size) const {
 }
 
 void MappedFile::ReadAhead() const {
-  if (data_ != nullptr) ::madvise(const_cast<std::byte*>(data_), size_, MADV_SEQUENTIAL);
+  if (data_ != nullptr && owner_ == nullptr) {
+    ::madvise(const_cast<std::byte*>(data_), size_, MADV_SEQUENTIAL);
+  }
 }
 
 FileSystem& FileSystem::Posix() {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "resmem/status.h"
@@ -29,6 +30,9 @@ class MappedFile {
  public:
   MappedFile() = default;
   MappedFile(const std::byte* data, size_t size) : data_(data), size_(size) {}
+  // Bytes that `owner` keeps alive, instead of a mapping of our own.
+  MappedFile(std::shared_ptr<const void> owner, const std::byte* data, size_t size)
+      : data_(data), size_(size), owner_(std::move(owner)) {}
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
   ~MappedFile();
@@ -42,6 +46,7 @@ class MappedFile {
  private:
   const std::byte* data_ = nullptr;
   size_t size_ = 0;
+  std::shared_ptr<const void> owner_;
 };
 
 // Held until destruction, which removes the file.
@@ -54,6 +59,9 @@ class FileSystem {
  public:
   virtual ~FileSystem() = default;
   static FileSystem& Posix();
+  // Posix(), or for paths that start with "ram:" the files in this process's memory
+  // (ram_file_system.h).
+  static FileSystem& Of(const std::string& path);
 
   // Creates or empties the file.
   virtual Result<std::unique_ptr<WritableFile>> Create(const std::string& path) = 0;

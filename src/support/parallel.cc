@@ -1,5 +1,6 @@
 #include "support/parallel.h"
 
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -146,9 +147,24 @@ class Pool {
   std::atomic<bool> stopping_ = false;
 };
 
+// A child that was forked has the pool's memory but none of its threads, and perhaps a lock that
+// nobody will release: it gets a new pool, and the old one is left alone.
+class ProcessPool {
+ public:
+  ProcessPool() {
+    current_ = new Pool;
+    ::pthread_atfork(nullptr, nullptr, [] { current_ = new Pool; });
+  }
+  ~ProcessPool() { delete current_; }
+  Pool& pool() { return *current_; }
+
+ private:
+  static inline Pool* current_ = nullptr;
+};
+
 Pool& SharedPool() {
-  static Pool pool;
-  return pool;
+  static ProcessPool process;
+  return process.pool();
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 #include "support/parallel.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <new>
 #include <thread>
 #include <vector>
@@ -57,6 +60,31 @@ TEST(ParallelFor, ThrowsAgainWhatABodyThrewAndWorksAfterwards) {
     ParallelFor(3, 10, 1, [&](int64_t, int64_t, int) { ++visits; });
     EXPECT_EQ(visits, 10);
   }
+}
+
+TEST(ParallelFor, WorksInAForkedChildWhichCanAlsoExit) {
+  std::atomic<int64_t> before{0};
+  ParallelFor(3, 100, 1, [&](int64_t, int64_t, int) { ++before; });
+  // Others use the pool while we fork, as threads of a Python program do.
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    while (!stop) ParallelFor(3, 50, 1, [](int64_t, int64_t, int) {});
+  });
+  for (int round = 0; round < 20; ++round) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(20);  // a child that hangs is killed
+      std::atomic<int> visits{0};
+      ParallelFor(3, 100, 1, [&](int64_t, int64_t, int) { ++visits; });
+      if (round == 0) std::exit(visits == 100 ? 0 : 1);  // joins the threads of its own pool
+      ::_exit(visits == 100 ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0) << "round " << round;
+  }
+  stop = true;
+  other.join();
 }
 
 TEST(ResolveThreads, KeepsARequestAndFindsADefault) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fixtures/every_memory.h"
+#include "memory/copy_memory.h"
 #include "memory/memory_changes.h"
 #include "memory/rows/row_writer.h"
 #include "resmem/residual_memory.h"
@@ -52,6 +53,17 @@ inline Status DeleteAppended(FileSystem& files, const std::string& path) {
   return DeleteRows(files, path, ids);
 }
 
+// A memory of two segments and deleted rows, from RAM over whatever is there.
+inline Status CopyOver(FileSystem& files, const std::string& path) {
+  const RamFolder source;
+  FileSystem& ram = FileSystem::Of(source.path());
+  RESMEM_RETURN_IF_ERROR(CreateRows(ram, source.path(), 2));
+  RESMEM_RETURN_IF_ERROR(AppendRows(ram, source.path()));
+  const std::vector<uint64_t> ids = {102};
+  RESMEM_RETURN_IF_ERROR(DeleteRows(ram, source.path(), ids));
+  return CopyMemory(ram, source.path(), files, path, {.overwrite = true});
+}
+
 struct Operation {
   const char* name;
   std::function<Status(const std::string& path)> prepare;  // the old state
@@ -92,6 +104,8 @@ inline std::vector<Operation> EveryOperation() {
       {"create indexed", nothing, CreateIndexed},
       {"overwrite", worn,
        [](FileSystem& files, const std::string& path) { return CreateRows(files, path, 2); }},
+      {"copy", nothing, CopyOver},
+      {"copy over", worn, CopyOver},
       {"append", create, AppendRows},
       {"delete", worn, delete_rows},
       {"compact", worn, compact(false)},

@@ -335,13 +335,13 @@ Status RemoveIndex(FileSystem& files, const std::string& path) {
 }  // namespace
 
 Status IndexMemory(const std::string& path, const IndexOptions& options) try {
-  return IndexMemory(FileSystem::Posix(), path, options);
+  return IndexMemory(FileSystem::Of(path), path, options);
 } catch (...) {
   return CaughtException("index the memory");
 }
 
 Status RemoveIndex(const std::string& path) try {
-  return RemoveIndex(FileSystem::Posix(), path);
+  return RemoveIndex(FileSystem::Of(path), path);
 } catch (...) {
   return CaughtException("remove the index");
 }

@@ -37,11 +37,11 @@ FolderChange::FolderChange(FileSystem& files, std::string folder)
 }
 
 FolderChange::~FolderChange() {
-  if (generation_ > 0 && !published_) {
+  if (first_generation_ > 0 && !published_) {
     // The manifest may have been replaced before the failure: then its files stay.
     const auto manifest = ReadManifest(*files_, folder_);
     if (manifest.ok() || manifest.status().code() == ErrorCode::kNotFound) {
-      RemoveFiles(manifest.ok() ? *manifest : Manifest(), generation_);
+      RemoveFiles(manifest.ok() ? *manifest : Manifest(), first_generation_);
     }
   }
   lock_.reset();
@@ -134,12 +134,9 @@ Status FolderChange::ReadState(Start start) {
     if (!manifest.ok()) latest = std::max(latest, GenerationOf(name).value_or(0));
     leftovers |= IsOurName(name) && name != kLockName && !current_.names(name);
   }
-  if (latest >= kLargestGeneration) {
-    return {ErrorCode::kInvalidArgument,
-            Text(folder_, ": its files have reached generation ", latest,
-                 ", the last that a name can hold; build the memory again under another name")};
-  }
-  generation_ = latest + 1;
+  generation_ = latest;
+  RESMEM_RETURN_IF_ERROR(NextGeneration());
+  first_generation_ = generation_;
   // Without a sound manifest nobody knows which files count: all stay until Publish().
   if (leftovers && manifest.ok()) {
     // Whoever left them may have died before the folder was synced: only then is the manifest
@@ -152,6 +149,16 @@ Status FolderChange::ReadState(Start start) {
 
 std::string FolderChange::NewName(const char* prefix) const {
   return NumberedName(prefix, generation_);
+}
+
+Status FolderChange::NextGeneration() {
+  if (generation_ >= kLargestGeneration) {
+    return {ErrorCode::kInvalidArgument,
+            Text(folder_, ": its files have reached generation ", generation_,
+                 ", the last that a name can hold; build the memory again under another name")};
+  }
+  ++generation_;
+  return {};
 }
 
 Status FolderChange::Publish(Manifest manifest) {

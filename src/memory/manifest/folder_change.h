@@ -36,6 +36,8 @@ class FolderChange {
 
   // "segment-000007.resmem", for this change's generation.
   std::string NewName(const char* prefix) const;
+  // The next NewName() is of a later generation: for changes that write several files of a kind.
+  Status NextGeneration();
   std::string PathOf(const std::string& name) const { return folder_ + "/" + name; }
 
   // Sets the generation and the tool version, and the date where it is empty.
@@ -59,7 +61,7 @@ class FolderChange {
   bool published_ = false;
   std::unique_ptr<FileLock> lock_;
   Manifest current_;
-  int64_t generation_ = 0;
+  int64_t first_generation_ = 0, generation_ = 0;  // of this change
 };
 
 // Changes a memory that must be there: body(change) writes and publishes.
