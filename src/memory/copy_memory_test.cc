@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <map>
 
-#include "corrupt/memory_operations.h"
 #include "fixtures/small_memory.h"
 #include "memory/manifest/file_names.h"
 #include "resmem/predictor.h"
@@ -37,24 +36,6 @@ std::vector<float> ScoresOf(const std::string& path, const Problem& queries) {
   const Rows rows = queries.view();
   EXPECT_TRUE(predictor.Predict(rows.keys, rows.logits, predictor.DefaultOptions(), scores).ok());
   return scores;
-}
-
-TEST(MemoryInRam, EveryOperationGivesTheSameStateAsOnDisk) {
-  const TemporaryFolder folder(fixtures::FastParent());
-  for (const Operation& operation : EveryOperation()) {
-    SCOPED_TRACE(operation.name);
-    const std::string path = folder / std::string(operation.name);
-    ASSERT_TRUE(operation.prepare(path).ok());
-    const RamFolder ram;
-    if (std::filesystem::exists(path)) {
-      ASSERT_TRUE(CopyMemory(path, ram.path()).ok());
-      EXPECT_EQ(StoredStateOf(ram.path()), StoredStateOf(path));
-    }
-    ASSERT_TRUE(operation.run(FileSystem::Posix(), path).ok());
-    const Status status = operation.run(FileSystem::Of(ram.path()), ram.path());
-    ASSERT_TRUE(status.ok()) << status.message();
-    EXPECT_EQ(StoredStateOf(ram.path()), StoredStateOf(path));
-  }
 }
 
 TEST(MemoryInRam, HasTheSameSegmentsAndScoresAsOnDisk) {

@@ -1,0 +1,128 @@
+// What stands behind the handles of resmem.h, and the border that nothing is thrown across.
+#ifndef RESMEM_CAPI_HANDLE_H_
+#define RESMEM_CAPI_HANDLE_H_
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "capi/resmem.h"
+#include "resmem/predictor.h"
+#include "resmem/ram_memory.h"
+#include "resmem/report/report.h"
+
+namespace resmem::capi {
+
+// One state of a memory; whoever reads it keeps it.
+struct State {
+  explicit State(ResidualMemory memory_in) : memory(std::move(memory_in)), predictor(memory) {}
+  const ResidualMemory memory;
+  const Predictor predictor;
+};
+
+}  // namespace resmem::capi
+
+struct resmem_memory {
+  std::optional<resmem::RamFolder> ram;
+  std::string path;
+  bool exact = false;
+  std::mutex changing;  // held by the one call that changes the memory
+  std::mutex mutex;     // guards `state`
+  std::shared_ptr<const resmem::capi::State> state;
+};
+
+namespace resmem::capi {
+
+std::shared_ptr<const State> CurrentState(resmem_memory* memory);
+// Opens the memory at the handle's path; its checksums are compared where `verify` says so.
+Status Load(resmem_memory* memory, bool verify);
+// The change, then the new state.
+template <class Body>
+Status Change(resmem_memory* memory, const Body& change) {
+  const std::lock_guard<std::mutex> lock(memory->changing);
+  RESMEM_RETURN_IF_ERROR(change());
+  return Load(memory, /*verify=*/false);
+}
+
+// Stores the text and gives the code.
+int Report(const Status& status);
+Status Invalid(std::string message);
+
+// Runs the body of a function of resmem.h.
+template <class Body>
+int Guarded(const Body& body) noexcept {
+  try {
+    return Report(body());
+  } catch (const std::bad_alloc&) {
+    return Report({ErrorCode::kResourceExhausted, "not enough memory; give fewer rows at a time"});
+  } catch (const std::exception& error) {
+    return Report({ErrorCode::kIo, error.what()});
+  } catch (...) {
+    return Report({ErrorCode::kIo, "an unknown exception"});
+  }
+}
+
+// The caller's options where they are given, over the defaults.  A caller that was compiled with an
+// earlier, shorter struct leaves the later fields at theirs.
+template <class Options>
+Result<Options> ReadOptions(const Options* given, void (*init)(Options*)) {
+  Options options;
+  init(&options);
+  if (given == nullptr) return options;
+  if (given->size < sizeof(size_t) || given->size > 4096) {
+    return Invalid("options have the size " + std::to_string(given->size) +
+                   "; set them up by the function of that name with _init");
+  }
+  std::memcpy(static_cast<void*>(&options), given, std::min(sizeof(options), given->size));
+  return options;
+}
+
+// A caller's watch, as the library wants it.
+class Watch final : public Progress {
+ public:
+  explicit Watch(const resmem_watch* watch) {
+    if (watch != nullptr) watch_ = *watch;
+  }
+  void Report(std::string_view stage, int64_t done, int64_t total) override {
+    if (watch_.report == nullptr) return;
+    if (watch_.report(watch_.user, std::string(stage).c_str(), done, total) != 0) stopped_ = true;
+  }
+  bool Cancelled() const override {
+    return stopped_ ||
+           (watch_.cancel != nullptr && __atomic_load_n(watch_.cancel, __ATOMIC_RELAXED) != 0);
+  }
+
+ private:
+  resmem_watch watch_{};
+  std::atomic<bool> stopped_{false};
+};
+
+// A copy that resmem_free() frees.
+Status GiveText(const std::string& text, char** out);
+
+// Checked views of the caller's arrays.
+Result<MatrixView> View(const resmem_matrix& matrix, const char* name);
+// As many values as `rows` lines; all names in the message are the struct's.
+struct RowsView {
+  Rows rows;
+  std::vector<std::string> sources, slices;
+  std::vector<Role> roles;
+};
+Status ReadRowsView(const resmem_rows* given, RowsView* view);
+
+Result<PredictOptions> ReadPredictOptions(const State& state, const resmem_predict_options* given);
+// kMismatch where the arrays do not look like the memory's model's.
+Status CheckModel(const resmem_memory& memory, const State& state, const Rows& rows);
+// For documents: the call in the place of the command, and the memory.
+RunInfo DescribeCall(const char* call, const resmem_memory& memory, const State& state);
+
+}  // namespace resmem::capi
+
+#endif  // RESMEM_CAPI_HANDLE_H_

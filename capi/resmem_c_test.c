@@ -1,0 +1,299 @@
+/* The C interface from C11: every function, its errors, and the same bits by every way. */
+#define _XOPEN_SOURCE 700 /* mkdtemp */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "resmem.h"
+
+enum { kRows = 300, kQueries = 40, kDim = 6, kClasses = 4 };
+
+static int failures = 0;
+static void Expect(int holds, const char* what, int line) {
+  if (holds) return;
+  ++failures;
+  printf("resmem_c_test.c:%d: %s; last error: %s\n", line, what, resmem_last_error());
+}
+#define EXPECT(condition) Expect(condition, #condition, __LINE__)
+#define EXPECT_OK(call) Expect((call) == RESMEM_OK, #call, __LINE__)
+
+static float keys[kRows * kDim], logits[kRows * kClasses];
+static int32_t labels[kRows];
+
+/* Clusters that the base confuses in pairs, from a generator that is the same everywhere. */
+static float Noise(void) {
+  static uint64_t state = 88172645463325252ULL;
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  return (float)(state >> 40) / (float)(1 << 24) - 0.5f;
+}
+static void MakeProblem(void) {
+  for (int row = 0; row < kRows; ++row) {
+    labels[row] = row % kClasses;
+    for (int d = 0; d < kDim; ++d) {
+      keys[row * kDim + d] = (float)(3 * ((labels[row] >> (d % 2)) & 1)) + Noise();
+    }
+    for (int c = 0; c < kClasses; ++c) {
+      logits[row * kClasses + c] = (c / 2 == labels[row] / 2 ? 2.0f : 0.0f) + 2 * Noise();
+    }
+  }
+}
+static resmem_matrix Matrix(const float* data, int64_t rows, int64_t columns) {
+  const resmem_matrix matrix = {data, rows, columns, columns};
+  return matrix;
+}
+static resmem_rows Rows(int64_t begin, int64_t count) {
+  resmem_rows rows;
+  memset(&rows, 0, sizeof(rows));
+  rows.keys = Matrix(keys + begin * kDim, count, kDim);
+  rows.logits = Matrix(logits + begin * kClasses, count, kClasses);
+  rows.labels = labels + begin;
+  return rows;
+}
+
+/* Scores of the first rows. */
+static int Predict(resmem_memory* memory, const char* method, float* scores, float* probabilities) {
+  const resmem_matrix query_keys = Matrix(keys, kQueries, kDim);
+  const resmem_matrix query_logits = Matrix(logits, kQueries, kClasses);
+  const resmem_output raw = {scores, kQueries, kClasses};
+  const resmem_output calibrated = {probabilities, kQueries, kClasses};
+  resmem_predict_options options;
+  resmem_predict_options_init(&options);
+  options.method = method;
+  return resmem_predict(memory, &query_keys, &query_logits, &options, scores ? &raw : NULL,
+                        probabilities ? &calibrated : NULL);
+}
+
+static resmem_memory* Build(const char* path, int64_t begin, int64_t count) {
+  const resmem_rows rows = Rows(begin, count);
+  resmem_memory* memory = NULL;
+  EXPECT_OK(resmem_build(path, &rows, NULL, &memory));
+  return memory;
+}
+
+static void TestAnswers(void) {
+  resmem_memory* memory = Build(NULL, kQueries, kRows - kQueries);
+  static float scores[kQueries * kClasses], probabilities[kQueries * kClasses];
+  EXPECT_OK(Predict(memory, NULL, scores, probabilities));
+  for (int row = 0; row < kQueries; ++row) {
+    float sum = 0;
+    for (int c = 0; c < kClasses; ++c) sum += probabilities[row * kClasses + c];
+    EXPECT(fabsf(sum - 1) < 1e-5f);
+  }
+  EXPECT_OK(Predict(memory, "base", scores, NULL));
+  EXPECT_OK(Predict(memory, "knn", scores, probabilities));
+  EXPECT(memcmp(scores, probabilities, sizeof(scores)) == 0);
+  EXPECT(Predict(memory, "magic", scores, NULL) == RESMEM_INVALID_ARGUMENT);
+  EXPECT(strstr(resmem_last_error(), "knn-lm") != NULL);
+  EXPECT(Predict(memory, "nearest-class-mean", NULL, probabilities) == RESMEM_UNSUPPORTED);
+
+  const resmem_matrix query = Matrix(keys + kQueries * kDim, 2, kDim);
+  int64_t rows[6];
+  float distances[6];
+  uint64_t ids[6];
+  EXPECT_OK(resmem_neighbors(memory, &query, 3, NULL, 0, NULL, rows, distances, ids));
+  EXPECT(rows[0] == 0 && rows[3] == 1 && distances[0] == 0 && ids[3] == 1);
+  const int64_t exclude[2] = {0, -1};
+  EXPECT_OK(resmem_neighbors(memory, &query, 3, exclude, 1, NULL, rows, distances, NULL));
+  EXPECT(rows[0] != 0 && distances[0] > 0 && rows[3] == 1);
+
+  float stored[kDim];
+  int32_t label;
+  resmem_row_arrays arrays;
+  memset(&arrays, 0, sizeof(arrays));
+  arrays.size = sizeof(arrays);
+  arrays.keys = stored;
+  arrays.labels = &label;
+  EXPECT_OK(resmem_read_rows(memory, rows + 3, 1, &arrays));
+  EXPECT(memcmp(stored, query.data + kDim, sizeof(stored)) == 0 && label == labels[kQueries + 1]);
+  const int64_t beyond = kRows;
+  EXPECT(resmem_read_rows(memory, &beyond, 1, &arrays) == RESMEM_INVALID_ARGUMENT);
+
+  char* json = NULL;
+  const resmem_matrix one_key = Matrix(keys, 1, kDim), one_logits = Matrix(logits, 1, kClasses);
+  EXPECT_OK(resmem_explain(memory, &one_key, &one_logits, NULL, NULL, &json));
+  EXPECT(json != NULL && strstr(json, "resmem.explanation.v") != NULL);
+  char* html = NULL;
+  EXPECT_OK(resmem_report(json, &html));
+  EXPECT(html != NULL && strstr(html, "<html") != NULL);
+  resmem_free(html);
+  resmem_free(json);
+  EXPECT(resmem_report("{}", &html) == RESMEM_BAD_DATA);
+  resmem_close(memory);
+}
+
+static void TestChanges(const char* folder) {
+  resmem_memory* memory = Build(NULL, 0, kRows - 50);
+  const resmem_rows more = Rows(kRows - 50, 50);
+  EXPECT_OK(resmem_append(memory, &more, NULL));
+  const uint64_t ids[2] = {3, 260}, missing = 999;
+  EXPECT_OK(resmem_delete(memory, ids, 2));
+  EXPECT(resmem_delete(memory, &missing, 1) == RESMEM_NOT_FOUND);
+  EXPECT(strstr(resmem_last_error(), "999") != NULL);
+  resmem_info info;
+  info.size = sizeof(info);
+  EXPECT_OK(resmem_get_info(memory, &info));
+  EXPECT(info.rows == kRows - 2 && info.capacity == kRows && info.segments == 2);
+  EXPECT(info.dim == kDim && info.outputs == kClasses && info.in_ram && !info.tuned);
+  int64_t row = -1;
+  EXPECT_OK(resmem_find_ids(memory, ids + 1, 0, &row));
+  EXPECT(resmem_find_ids(memory, ids, 1, &row) == RESMEM_NOT_FOUND);
+
+  char* json = NULL;
+  EXPECT_OK(resmem_tune(memory, NULL, NULL, &json));
+  EXPECT(json != NULL && strstr(json, "resmem.tuning.v") != NULL);
+  resmem_free(json);
+  const resmem_rows judged = Rows(0, kQueries);
+  EXPECT_OK(resmem_evaluate(memory, &judged, NULL, &json));
+  EXPECT(strstr(json, "resmem.evaluation.v") != NULL);
+  resmem_free(json);
+  EXPECT_OK(resmem_doctor(memory, NULL, NULL, &json));
+  EXPECT(strstr(json, "resmem.diagnosis.v") != NULL);
+  resmem_free(json);
+  EXPECT_OK(resmem_describe(memory, &json));
+  EXPECT(strstr(json, "resmem.memory.v") != NULL);
+  resmem_free(json);
+  EXPECT_OK(resmem_classes(memory, &json));
+  EXPECT(strcmp(json, "") == 0);
+  resmem_free(json);
+
+  static float scores[kQueries * kClasses], again[kQueries * kClasses];
+  EXPECT_OK(resmem_compact(memory, 0, NULL));
+  EXPECT_OK(Predict(memory, NULL, scores, NULL));
+  char path[512];
+  snprintf(path, sizeof(path), "%s/saved.resmem", folder);
+  EXPECT_OK(resmem_save(memory, path, 0, NULL));
+  EXPECT(resmem_save(memory, path, 0, NULL) == RESMEM_INVALID_ARGUMENT);
+  EXPECT_OK(resmem_save(memory, path, 1, NULL));
+  resmem_memory* saved = NULL;
+  EXPECT_OK(resmem_open(path, NULL, &saved));
+  EXPECT_OK(resmem_verify(saved, NULL));
+  EXPECT_OK(Predict(saved, NULL, again, NULL));
+  EXPECT(memcmp(scores, again, sizeof(scores)) == 0);
+  EXPECT(strcmp(resmem_path(saved), path) == 0);
+
+  /* Another handle changes it; ours sees it when asked to. */
+  resmem_memory* other = NULL;
+  EXPECT_OK(resmem_open(path, NULL, &other));
+  EXPECT_OK(resmem_set_parameters(other, 100, 50.0f, 2.0f));
+  EXPECT_OK(Predict(saved, "knn", again, NULL));
+  EXPECT_OK(Predict(other, "knn", scores, NULL));
+  EXPECT(memcmp(scores, again, sizeof(scores)) != 0);
+  EXPECT_OK(resmem_reload(saved));
+  EXPECT_OK(Predict(saved, "knn", again, NULL));
+  EXPECT(memcmp(scores, again, sizeof(scores)) == 0);
+  EXPECT_OK(resmem_index(other, NULL));
+  EXPECT_OK(resmem_remove_index(other));
+  resmem_close(other);
+  resmem_close(saved);
+  resmem_close(memory);
+}
+
+static void TestFiles(void) {
+  resmem_memory* memory = Build(NULL, 0, kRows);
+  resmem_files* files = NULL;
+  EXPECT_OK(resmem_files_read(memory, &files));
+  EXPECT(resmem_files_count(files) == 2);
+  const char* names[2];
+  const void* bytes[2];
+  size_t sizes[2];
+  for (int i = 0; i < 2; ++i) {
+    names[i] = resmem_files_name(files, i);
+    bytes[i] = resmem_files_bytes(files, i, &sizes[i]);
+  }
+  EXPECT(resmem_files_name(files, 2) == NULL);
+  resmem_memory* copy = NULL;
+  EXPECT_OK(resmem_files_open(2, names, bytes, sizes, NULL, &copy));
+  static float scores[kQueries * kClasses], again[kQueries * kClasses];
+  EXPECT_OK(Predict(memory, NULL, scores, NULL));
+  EXPECT_OK(Predict(copy, NULL, again, NULL));
+  EXPECT(memcmp(scores, again, sizeof(scores)) == 0);
+  resmem_close(copy);
+  copy = NULL;
+
+  char* broken = malloc(sizes[1]);
+  memcpy(broken, bytes[1], sizes[1]);
+  broken[sizes[1] / 2] ^= 1;
+  bytes[1] = broken;
+  EXPECT(resmem_files_open(2, names, bytes, sizes, NULL, &copy) == RESMEM_CORRUPT);
+  EXPECT(copy == NULL && strlen(resmem_last_error()) > 0);
+  sizes[1] /= 3;
+  EXPECT(resmem_files_open(2, names, bytes, sizes, NULL, &copy) == RESMEM_CORRUPT);
+  free(broken);
+  resmem_files_free(files);
+  resmem_close(memory);
+}
+
+static int StopAtOnce(void* user, const char* stage, int64_t done, int64_t total) {
+  (void)stage;
+  (void)done;
+  (void)total;
+  ++*(int*)user;
+  return 1;
+}
+
+static void TestErrors(void) {
+  resmem_memory* memory = NULL;
+  EXPECT(resmem_open("/no/such/memory", NULL, &memory) == RESMEM_NOT_FOUND);
+  EXPECT(strstr(resmem_last_error(), "/no/such/memory") != NULL && memory == NULL);
+  EXPECT(strcmp(resmem_code_name(RESMEM_NOT_FOUND), "not found") == 0);
+  EXPECT(resmem_open(NULL, NULL, &memory) == RESMEM_INVALID_ARGUMENT);
+  EXPECT(resmem_get_info(NULL, NULL) == RESMEM_INVALID_ARGUMENT);
+  resmem_close(NULL);
+  resmem_files_free(NULL);
+  resmem_free(NULL);
+
+  resmem_rows rows = Rows(0, kRows);
+  resmem_build_options options;
+  resmem_build_options_init(&options);
+  int calls = 0;
+  options.watch.report = StopAtOnce;
+  options.watch.user = &calls;
+  EXPECT(resmem_build(NULL, &rows, &options, &memory) == RESMEM_CANCELLED && calls == 1);
+  const int32_t cancel = 1;
+  resmem_build_options_init(&options);
+  options.watch.cancel = &cancel;
+  EXPECT(resmem_build(NULL, &rows, &options, &memory) == RESMEM_CANCELLED);
+  resmem_build_options_init(&options);
+  options.key_type = "float8";
+  EXPECT(resmem_build(NULL, &rows, &options, &memory) == RESMEM_INVALID_ARGUMENT);
+  options.size = 3;
+  EXPECT(resmem_build(NULL, &rows, &options, &memory) == RESMEM_INVALID_ARGUMENT);
+  rows.logits.rows = 7;
+  EXPECT(resmem_build(NULL, &rows, NULL, &memory) == RESMEM_BAD_DATA);
+  rows.keys.stride = 1;
+  EXPECT(resmem_build(NULL, &rows, NULL, &memory) == RESMEM_INVALID_ARGUMENT);
+  const float kept = keys[5];
+  keys[5] = NAN;
+  rows = Rows(0, kRows);
+  EXPECT(resmem_build(NULL, &rows, NULL, &memory) == RESMEM_BAD_DATA);
+  keys[5] = kept;
+
+  /* A caller of an earlier version has a shorter struct: the rest keeps its defaults. */
+  resmem_build_options_init(&options);
+  options.size = offsetof(resmem_build_options, key_type);
+  options.key_type = "float8";
+  EXPECT_OK(resmem_build(NULL, &rows, &options, &memory));
+  resmem_close(memory);
+}
+
+int main(void) {
+  const char* parent = getenv("TMPDIR");
+  char folder[256], command[300];
+  snprintf(folder, sizeof(folder), "%s/resmem_c_XXXXXX", parent != NULL ? parent : "/tmp");
+  if (mkdtemp(folder) == NULL) return 1;
+
+  EXPECT(resmem_abi_version() == RESMEM_ABI_VERSION);
+  EXPECT(strchr(resmem_version(), '.') != NULL);
+  MakeProblem();
+  TestAnswers();
+  TestChanges(folder);
+  TestFiles();
+  TestErrors();
+  snprintf(command, sizeof(command), "rm -rf %s", folder);
+  if (system(command) != 0) ++failures;
+  printf("%s\n", failures == 0 ? "all as expected" : "FAILED");
+  return failures == 0 ? 0 : 1;
+}
