@@ -29,16 +29,35 @@ Result<Layout> MemberLayout(const std::string& name, const FileBytes& file, cons
   return ParseNpy(name, prefix, entry.size);
 }
 
+Status CheckCrc(const std::string& name, uint32_t found, uint32_t wanted) {
+  if (found == wanted) return {};
+  return {ErrorCode::kBadData,
+          Text(name, ": the content does not match its checksum; export the file again")};
+}
+
+uint32_t Crc(uint32_t before, ByteSpan bytes) {
+  return static_cast<uint32_t>(
+      crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+// A mapped member, read once from front to back; its pages leave memory again.
+Status CheckStored(const std::string& name, const FileBytes& file, const ZipEntry& entry) {
+  constexpr int64_t kPiece = 4 << 20;
+  uint32_t crc = 0;
+  for (int64_t at = 0; at < entry.stored; at += kPiece) {
+    const auto offset = static_cast<size_t>(entry.offset + at);
+    const auto size = static_cast<size_t>(std::min(kPiece, entry.stored - at));
+    crc = Crc(crc, file.bytes().subspan(offset, size));
+    file.Drop(offset, size);
+  }
+  return CheckCrc(name, crc, entry.crc);
+}
+
 Result<SharedBytes> InflateMember(const std::string& name, const FileBytes& file,
                                   const ZipEntry& entry) {
   RESMEM_ASSIGN_OR_RETURN(SharedBytes bytes,
                           Inflate(name, Stored(file, entry), Wrapper::kNone, entry.size));
-  const auto crc =
-      crc32_z(0, reinterpret_cast<const Bytef*>(bytes->bytes().data()), bytes->bytes().size());
-  if (crc != entry.crc) {
-    return Status(ErrorCode::kBadData,
-                  Text(name, ": the content does not match its checksum; export the file again"));
-  }
+  RESMEM_RETURN_IF_ERROR(CheckCrc(name, Crc(0, bytes->bytes()), entry.crc));
   return bytes;
 }
 
@@ -74,7 +93,12 @@ Result<FileContent> ReadNpz(const std::string& name, const SharedBytes& bytes) {
       content.members.push_back(std::move(found));
     } else {
       layout->offset += entry.offset;
-      content.members.push_back(MemberInPlace(member, bytes, std::move(layout).value()));
+      Member found = MemberInPlace(member, bytes, std::move(layout).value());
+      found.open = [place, bytes, entry, open = std::move(found.open)]() -> Result<StoragePointer> {
+        RESMEM_RETURN_IF_ERROR(CheckStored(place, *bytes, entry));
+        return open();
+      };
+      content.members.push_back(std::move(found));
     }
   }
   return content;

@@ -91,12 +91,34 @@ TEST_F(NpzTest, ContentThatIsLongerOrShorterThanDeclaredIsRefused) {
   }
 }
 
-TEST_F(NpzTest, DamagedContentFailsItsChecksum) {
-  std::string text = ZipText({{"a.npy", kLabels, true}});
-  text[text.find(BytesOf<int64_t>({5, 6}))] ^= 1;
-  const Status status = OpenError(Write("a.npz", text));
-  EXPECT_EQ(status.code(), ErrorCode::kBadData);
-  EXPECT_NE(status.message().find("checksum"), std::string::npos) << status.message();
+TEST_F(NpzTest, DamagedContentFailsItsChecksumHoweverItIsStored) {
+  for (const bool deflated : {false, true}) {
+    std::string text = ZipText({{"a.npy", kLabels, deflated}});
+    text[text.find(BytesOf<int64_t>({5, 6}))] ^= 1;
+    const Status status = OpenError(Write("a.npz", text));
+    EXPECT_EQ(status.code(), ErrorCode::kBadData) << deflated;
+    EXPECT_NE(status.message().find("checksum"), std::string::npos) << status.message();
+  }
+}
+
+TEST_F(NpzTest, EveryFlippedBitOfStoredContentIsAnError) {
+  const std::string text = ZipText({{"a.npy", kFloats}});
+  const size_t begin = text.find(kFloats);
+  for (size_t bit = 8 * begin; bit < 8 * (begin + kFloats.size()); ++bit) {
+    std::string broken = text;
+    broken[bit / 8] = static_cast<char>(broken[bit / 8] ^ (1 << bit % 8));
+    EXPECT_FALSE(OpenError(Write("a.npz", broken)).ok()) << bit;
+  }
+}
+
+TEST_F(NpzTest, StoredContentOfManyPiecesIsCheckedToItsEnd) {
+  const std::string values((9 << 20) + 4, '\0');
+  const std::string member = NpyText("<f4", {static_cast<int64_t>(values.size() / 4)}, values);
+  std::string text = ZipText({{"a.npy", member}});
+  const std::string path = Write("a.npz", text);
+  EXPECT_EQ(Floats(path).size(), values.size() / 4);
+  text[text.find(member) + member.size() - 1] ^= 1;
+  EXPECT_EQ(OpenError(Write("a.npz", text)).code(), ErrorCode::kBadData);
 }
 
 }  // namespace
