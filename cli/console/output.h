@@ -2,9 +2,11 @@
 #ifndef RESMEM_CLI_CONSOLE_OUTPUT_H_
 #define RESMEM_CLI_CONSOLE_OUTPUT_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "resmem/output_file.h"
 #include "resmem/status.h"
 
 namespace resmem::cli {
@@ -14,31 +16,20 @@ namespace resmem::cli {
 class Output {
  public:
   static Output Standard();
-  // Written beside `path` under another name, renamed by Close().  Of a symbolic link the target
-  // is replaced; a device or pipe is written directly.
+  // See OutputFile.
   static Result<Output> File(const std::string& path);
   // `path` empty or "-": standard output.
   static Result<Output> Open(const std::string& path);
-  Output(Output&& other) noexcept;
-  Output& operator=(Output&&) = delete;
-  ~Output();
 
   Status Write(std::string_view text);
   Status Flush();
   Status Close();
 
  private:
-  Output(int descriptor, std::string name, std::string path, std::string temporary)
-      : descriptor_(descriptor),
-        name_(std::move(name)),
-        path_(std::move(path)),
-        temporary_(std::move(temporary)) {}
-  Status Fail(const char* doing) const;
+  explicit Output(std::optional<OutputFile> file) : file_(std::move(file)) {}
+  static Status Fail();  // standard output
 
-  int descriptor_ = -1;
-  std::string name_;       // for messages
-  std::string path_;       // the file's final name
-  std::string temporary_;  // its name until Close(); empty: written in place
+  std::optional<OutputFile> file_;  // none: standard output
   std::string buffer_;
 };
 

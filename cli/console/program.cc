@@ -12,6 +12,7 @@
 #include "console/help.h"
 #include "console/interrupt.h"
 #include "console/output.h"
+#include "console/standard_descriptors.h"
 #include "console/suggest.h"
 #include "resmem/simd.h"
 #include "resmem/version.h"
@@ -159,6 +160,7 @@ Declared Declare(const CommandEntry& entry) {
 }
 
 int RunProgram(const Program& program, int argc, char** argv) {
+  ReserveStandardDescriptors();
   InstallSignalHandlers();
   Console console(std::vector<std::string>(argv, argv + argc));
   try {

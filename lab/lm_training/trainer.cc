@@ -11,6 +11,7 @@
 #include "lm_training/run_state.h"
 #include "lm_training/training_windows.h"
 #include "resmem/models/onnx_model.h"
+#include "support/file_system.h"
 #include "support/guard.h"
 #include "support/output_lock.h"
 #include "support/parallel.h"

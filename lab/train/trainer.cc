@@ -9,6 +9,7 @@
 #include "kernels/amx.h"
 #include "recipe/train_recipe.h"
 #include "resmem/models/onnx_model.h"
+#include "support/file_system.h"
 #include "support/guard.h"
 #include "support/output_lock.h"
 #include "support/parallel.h"

@@ -10,23 +10,42 @@
 #include "support/text.h"
 
 namespace resmem {
+namespace {
+
+// Those of a memory lie in a folder that has a lock of its own, and whose next writer knows them.
+bool IsOfMemory(FileKind kind) {
+  return kind == FileKind::kManifest || kind == FileKind::kSegment ||
+         kind == FileKind::kDeletions || kind == FileKind::kIndex || kind == FileKind::kQueries;
+}
+
+}  // namespace
 
 ContainerWriter::ContainerWriter(FileSystem& files, std::string path, FileKind kind)
-    : files_(&files), path_(std::move(path)), kind_(kind) {}
+    : files_(&files),
+      path_(std::move(path)),
+      temporary_(IsOfMemory(kind) ? path_ + kTemporarySuffix : TemporaryName(path_)),
+      folder_(ParentDirectory(path_)),
+      kind_(kind) {}
 
 ContainerWriter::ContainerWriter(ContainerWriter&& other) noexcept
     : files_(other.files_),
       path_(std::move(other.path_)),
+      temporary_(std::move(other.temporary_)),
+      folder_(std::move(other.folder_)),
       kind_(other.kind_),
       streams_(std::move(other.streams_)),
       file_(std::move(other.file_)),
       temporary_exists_(std::exchange(other.temporary_exists_, false)) {}
 
 ContainerWriter::~ContainerWriter() {
-  if (!temporary_exists_) return;
-  file_.reset();
+  if (temporary_exists_) RemoveTemporary();
+}
+
+// While the file is open, and so locked: no other writer can have taken the name.
+void ContainerWriter::RemoveTemporary() try {
   // Best effort: what stays is removed by the next writer.
-  (void)files_->Remove(path_ + kTemporarySuffix).ok();
+  (void)files_->Remove(temporary_).ok();
+} catch (...) {  // not even memory for the message that nobody reads
 }
 
 Result<ContainerWriter> ContainerWriter::Create(FileSystem& files, const std::string& path,
@@ -56,7 +75,8 @@ Result<ContainerWriter> ContainerWriter::Create(FileSystem& files, const std::st
     }
     writer.streams_.push_back(std::move(stream));
   }
-  RESMEM_ASSIGN_OR_RETURN(writer.file_, files.Create(path + kTemporarySuffix));
+  const std::string mode_of = IsOfMemory(kind) ? writer.folder_ + "/MANIFEST" : path;
+  RESMEM_ASSIGN_OR_RETURN(writer.file_, files.Create(writer.temporary_, mode_of));
   writer.temporary_exists_ = true;
   return writer;
 }
@@ -157,10 +177,11 @@ Result<ContainerWriter::Finished> ContainerWriter::Finish() {
   RESMEM_RETURN_IF_ERROR(file_->Write(list_offset, list));
   RESMEM_RETURN_IF_ERROR(file_->Write(0, header));
   RESMEM_RETURN_IF_ERROR(file_->Sync());
-  RESMEM_RETURN_IF_ERROR(std::exchange(file_, nullptr)->Close());
-  RESMEM_RETURN_IF_ERROR(files_->Rename(path_ + kTemporarySuffix, path_));
+  // Still open, and so locked; synced, it has nothing left to fail at closing.
+  RESMEM_RETURN_IF_ERROR(files_->Rename(temporary_, path_));
   temporary_exists_ = false;
-  RESMEM_RETURN_IF_ERROR(files_->SyncDirectory(ParentDirectory(path_)));
+  file_.reset();
+  RESMEM_RETURN_IF_ERROR(files_->SyncDirectory(folder_));
   return finished;
 }
 

@@ -1,8 +1,8 @@
 // Writes a container file (docs/memory_format.md, section 2) front to back in each section,
 // the sections in any interleaving, holding at most one block of each in memory.
 //
-// The bytes go to `path` + ".tmp"; Finish() syncs, renames and syncs the folder.
-// Destruction without a successful Finish() removes the temporary file.
+// The bytes go to `path` + ".tmp" for files of a memory, else to TemporaryName(path); Finish()
+// syncs, renames and syncs the folder.  Destruction without it removes the temporary file.
 #ifndef RESMEM_FORMAT_CONTAINER_WRITER_H_
 #define RESMEM_FORMAT_CONTAINER_WRITER_H_
 
@@ -24,6 +24,7 @@ class ContainerWriter {
  public:
   // The rows of the last section may be kAsAppended: it grows with what is appended.
   static constexpr int64_t kAsAppended = -1;
+  // It gets the mode of the file that it replaces; one of a memory, that of the manifest.
   static Result<ContainerWriter> Create(FileSystem& files, const std::string& path, FileKind kind,
                                         std::vector<SectionShape> sections);
   ContainerWriter(ContainerWriter&&) noexcept;
@@ -54,12 +55,13 @@ class ContainerWriter {
     std::vector<uint64_t> hashes;
   };
   ContainerWriter(FileSystem& files, std::string path, FileKind kind);
+  void RemoveTemporary();
   Status WriteBlock(Stream* stream, std::span<const std::byte> block);
   Status PadAndFlush(Stream* stream);
   std::vector<std::byte> MakeHeader(std::span<const uint64_t> checksums, Finished* finished) const;
 
   FileSystem* files_;
-  std::string path_;
+  std::string path_, temporary_, folder_;
   FileKind kind_;
   std::vector<Stream> streams_;
   std::unique_ptr<WritableFile> file_;

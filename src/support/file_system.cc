@@ -18,13 +18,15 @@
 namespace resmem {
 namespace {
 
+constexpr char kOutputSuffix[] = ".resmem-tmp";
+
 Status SystemError(const std::string& path, const char* what, int error) {
   ErrorCode code = ErrorCode::kIo;
   if (error == ENOENT || error == ENOTDIR) code = ErrorCode::kNotFound;
-  if (error == ENOSPC || error == EDQUOT || error == ENOMEM || error == EMFILE || error == EFBIG) {
+  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+  if (full || error == ENOMEM || error == EMFILE || error == ENFILE) {
     code = ErrorCode::kResourceExhausted;
   }
-  const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
   return {code, Text(path, ": cannot ", what, ": ", std::strerror(error),
                      full ? "; free some space, or choose another place" : "")};
 }
@@ -118,12 +120,81 @@ class PosixLock final : public FileLock {
   std::string path_;
 };
 
+// Whether `descriptor` is the file that has the name now.
+bool IsNamed(int descriptor, const std::string& path) {
+  struct stat ours {
+  }, named{};
+  return ::fstat(descriptor, &ours) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+         ours.st_ino == named.st_ino && ours.st_dev == named.st_dev;
+}
+
+// False where another holds it.  A file system without locks has nothing to tell.
+bool TakeLock(int descriptor) {
+  return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+// Takes the name from a file whose writer is gone; kResourceExhausted where it is at work.
+Status RemoveAbandoned(const std::string& path, const std::string& name) {
+  struct stat found {};
+  if (::lstat(path.c_str(), &found) != 0) return {};
+  if (S_ISREG(found.st_mode)) {
+    int descriptor = ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (descriptor < 0 && errno == EACCES) {
+      descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    }
+    if (descriptor < 0) return errno == ENOENT ? Status() : SystemError(path, "open", errno);
+    if (!TakeLock(descriptor)) {
+      ::close(descriptor);
+      return {ErrorCode::kResourceExhausted,
+              Text(name, ": another process is writing it; try again when it has finished")};
+    }
+    // Renamed, or removed and made again, since we opened it: then it is not ours to remove.
+    const bool failed = IsNamed(descriptor, path) && ::unlink(path.c_str()) != 0;
+    const int error = errno;
+    ::close(descriptor);
+    return failed ? SystemError(path, "remove", error) : Status();
+  }
+  if (S_ISLNK(found.st_mode) && ::unlink(path.c_str()) == 0) return {};
+  return {ErrorCode::kIo, Text(path, ": is in the way and not a file; remove it")};
+}
+
+void TakeOwnerAndMode(int descriptor, const struct stat& of) {
+  struct stat ours {};
+  // Only root may give a file away; the mode must not open it to another group then.
+  const bool same_group =
+      ::fstat(descriptor, &ours) == 0 &&
+      ((ours.st_uid == of.st_uid && ours.st_gid == of.st_gid) ||
+       ::fchown(descriptor, of.st_uid, of.st_gid) == 0 || ours.st_gid == of.st_gid);
+  (void)::fchmod(descriptor, of.st_mode & (same_group ? 0777 : 0707));
+}
+
 class PosixFileSystem final : public FileSystem {
  public:
-  Result<std::unique_ptr<WritableFile>> Create(const std::string& path) override {
-    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (descriptor < 0) return SystemError(path, "create", errno);
-    return std::unique_ptr<WritableFile>(new PosixFile(descriptor, path));
+  Result<std::unique_ptr<WritableFile>> Create(const std::string& path,
+                                               const std::string& mode_of) override {
+    const std::string name = path.ends_with(kOutputSuffix)
+                                 ? path.substr(0, path.size() - sizeof(kOutputSuffix) + 1)
+                                 : path;
+    struct stat before {};
+    const bool keeps_mode =
+        !mode_of.empty() && ::stat(mode_of.c_str(), &before) == 0 && S_ISREG(before.st_mode);
+    constexpr int kMostTries = 1000;  // each lost to another writer
+    for (int tries = 0; tries < kMostTries; ++tries) {
+      const int descriptor =
+          ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                 keeps_mode ? 0600 : 0666);
+      if (descriptor < 0 && errno != EEXIST) return SystemError(name, "create", errno);
+      if (descriptor < 0) {
+        RESMEM_RETURN_IF_ERROR(RemoveAbandoned(path, name));
+      } else if (TakeLock(descriptor) && IsNamed(descriptor, path)) {
+        if (keeps_mode) TakeOwnerAndMode(descriptor, before);
+        return std::unique_ptr<WritableFile>(new PosixFile(descriptor, name));
+      } else {
+        ::close(descriptor);  // another took it for abandoned before we locked it
+      }
+    }
+    return Status(ErrorCode::kResourceExhausted,
+                  Text(name, ": too many processes are writing it; try again"));
   }
 
   Result<std::unique_ptr<WritableFile>> Reopen(const std::string& path) override {
@@ -205,7 +276,7 @@ class PosixFileSystem final : public FileSystem {
 
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override {
     while (true) {
-      const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+      const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
       if (descriptor < 0) return SystemError(path, "create the lock", errno);
       if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
         const int error = errno;
@@ -213,15 +284,12 @@ class PosixFileSystem final : public FileSystem {
         if (error != EWOULDBLOCK) return SystemError(path, "lock", error);
         return Status(
             ErrorCode::kResourceExhausted,
-            Text(path, ": held by another process that is changing this memory; try again ",
-                 "when it has finished"));
+            Text(path, ": held by another process that is at work here; try again when it ",
+                 "has finished"));
       }
       // The holder before us may have removed the file between our open and our lock: then
       // somebody else can lock a new one of that name.
-      struct stat ours {
-      }, named{};
-      if (::fstat(descriptor, &ours) == 0 && ::stat(path.c_str(), &named) == 0 &&
-          ours.st_ino == named.st_ino && ours.st_dev == named.st_dev) {
+      if (IsNamed(descriptor, path)) {
         return std::unique_ptr<FileLock>(new PosixLock(descriptor, path));
       }
       ::close(descriptor);
@@ -292,17 +360,15 @@ bool IsDeviceOrPipe(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }
 
-namespace {
-
-Status WriteInPlace(const std::string& path, const std::function<Status(WritableFile&)>& write) {
+Result<std::unique_ptr<WritableFile>> OpenStream(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor < 0) return SystemError(path, "open", errno);
-  PosixStream stream(descriptor, path);
-  RESMEM_RETURN_IF_ERROR(write(stream));
-  return stream.Close();
+  return std::unique_ptr<WritableFile>(new PosixStream(descriptor, path));
 }
 
-}  // namespace
+std::string TemporaryName(const std::string& path) {
+  return path + kOutputSuffix;
+}
 
 Status WriteFileAtomically(FileSystem& files, const std::string& path,
                            std::span<const std::byte> bytes) {
@@ -311,21 +377,33 @@ Status WriteFileAtomically(FileSystem& files, const std::string& path,
 
 Status WriteFileAtomically(FileSystem& files, const std::string& path,
                            const std::function<Status(WritableFile&)>& write) {
-  if (IsDeviceOrPipe(path)) return WriteInPlace(path, write);
+  if (IsDeviceOrPipe(path)) {
+    RESMEM_ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> stream, OpenStream(path));
+    RESMEM_RETURN_IF_ERROR(write(*stream));
+    return stream->Close();
+  }
   const std::string target = FollowLinks(path);
-  const std::string temporary = Text(target, ".tmp-", ::getpid());
+  const std::string temporary = TemporaryName(target);
+  const std::string folder = ParentDirectory(target);
+  RESMEM_ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> file,
+                          files.Create(temporary, target));
+  // The file stays open, and with it locked, until it has its name: else another writer could
+  // take the temporary one for abandoned.
   auto replace = [&]() -> Status {
-    RESMEM_ASSIGN_OR_RETURN(std::unique_ptr<WritableFile> file, files.Create(temporary));
     RESMEM_RETURN_IF_ERROR(write(*file));
     RESMEM_RETURN_IF_ERROR(file->Sync());
-    RESMEM_RETURN_IF_ERROR(file->Close());
-    RESMEM_RETURN_IF_ERROR(files.Rename(temporary, target));
-    return files.SyncDirectory(ParentDirectory(target));
+    return files.Rename(temporary, target);
   };
-  Status status = replace();
+  Status status;
+  try {
+    status = replace();
+  } catch (...) {
+    (void)files.Remove(temporary).ok();
+    throw;
+  }
   // Best effort: the first error is the one to tell.
-  if (!status.ok() && files.Exists(temporary)) (void)files.Remove(temporary).ok();
-  return status;
+  if (!status.ok()) (void)files.Remove(temporary).ok();
+  return status.ok() ? files.SyncDirectory(folder) : status;
 }
 
 }  // namespace resmem

@@ -63,8 +63,13 @@ class FileSystem {
   // (ram_file_system.h).
   static FileSystem& Of(const std::string& path);
 
-  // Creates or empties the file.
-  virtual Result<std::unique_ptr<WritableFile>> Create(const std::string& path) = 0;
+  // A new file, which the writer holds locked until it is closed: one of that name that nobody
+  // holds any more, as a killed process leaves it, is removed first; one that is held is
+  // kResourceExhausted, so two writers never share it.  Where `mode_of` is a file, the new one
+  // gets its owner and mode.  Messages about a TemporaryName() give the name that it will have.
+  virtual Result<std::unique_ptr<WritableFile>> Create(const std::string& path,
+                                                       const std::string& mode_of) = 0;
+  Result<std::unique_ptr<WritableFile>> Create(const std::string& path) { return Create(path, ""); }
   // For writing at any offset; what it holds stays.
   virtual Result<std::unique_ptr<WritableFile>> Reopen(const std::string& path) = 0;
   virtual Result<MappedFile> Map(const std::string& path) = 0;  // kNotFound, kIo
@@ -86,6 +91,13 @@ std::string ParentDirectory(const std::string& path);
 std::string FollowLinks(const std::string& path);
 // Something that a file of ours must not be renamed over.
 bool IsDeviceOrPipe(const std::string& path);
+
+// A device or pipe, written front to back.
+Result<std::unique_ptr<WritableFile>> OpenStream(const std::string& path);
+
+// The name that the file `path` has while it is written.  One for all writers: each finds out
+// whether another is at work, and the next one takes what a killed one left.
+std::string TemporaryName(const std::string& path);
 
 // Write to a temporary name beside `path`, sync, rename, sync the folder.  Of a symbolic link
 // the target is replaced; a device or pipe is written directly.

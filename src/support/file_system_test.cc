@@ -1,10 +1,13 @@
 #include "support/file_system.h"
+#include "support/output_lock.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <filesystem>
 #include <string>
+
+#include "resmem/output_file.h"
 
 namespace resmem {
 namespace {
@@ -61,9 +64,73 @@ TEST_F(FileSystemTest, DroppedPagesReadTheSameAgain) {
 }
 
 TEST_F(FileSystemTest, FullDeviceIsOutOfResources) {
-  auto file = files_.Create("/dev/full");
-  ASSERT_TRUE(file.ok());
-  EXPECT_EQ((*file)->Write(0, Bytes("x")).code(), ErrorCode::kResourceExhausted);
+  EXPECT_EQ(WriteFileAtomically(files_, "/dev/full", Bytes("x")).code(),
+            ErrorCode::kResourceExhausted);
+}
+
+TEST_F(FileSystemTest, SecondWriterOfOneFileIsRefusedAndTheFirstOneStaysWhole) {
+  const std::string path = folder_ + "/x";
+  const Status first = WriteFileAtomically(files_, path, [&](WritableFile& file) -> Status {
+    RESMEM_RETURN_IF_ERROR(file.Write(0, Bytes("fir")));
+    const Status second = WriteFileAtomically(files_, path, Bytes("SECOND"));
+    EXPECT_EQ(second.code(), ErrorCode::kResourceExhausted);
+    EXPECT_EQ(second.message(),
+              path + ": another process is writing it; try again when it has finished");
+    return file.Write(3, Bytes("st"));
+  });
+  ASSERT_TRUE(first.ok()) << first.message();
+  const auto mapped = files_.Map(path);
+  ASSERT_TRUE(mapped.ok() && mapped->bytes().size() == 5);
+  EXPECT_EQ(std::memcmp(mapped->bytes().data(), "first", 5), 0);
+}
+
+TEST_F(FileSystemTest, WhatAKilledWriterLeftIsReplacedAndNeverFollowed) {
+  const std::string path = folder_ + "/x", elsewhere = folder_ + "/elsewhere";
+  ASSERT_TRUE(WriteFileAtomically(files_, elsewhere, Bytes("precious")).ok());
+  std::filesystem::create_symlink(elsewhere, TemporaryName(path));
+  ASSERT_TRUE(WriteFileAtomically(files_, path, Bytes("new")).ok());
+  EXPECT_EQ(std::filesystem::file_size(elsewhere), 8u);
+  std::filesystem::copy_file(elsewhere, TemporaryName(path));  // longer than what comes
+  ASSERT_TRUE(WriteFileAtomically(files_, path, Bytes("newer")).ok());
+  EXPECT_EQ(std::filesystem::file_size(path), 5u);
+  EXPECT_EQ(files_.List(folder_).value(), (std::vector<std::string>{"elsewhere", "x"}));
+}
+
+TEST_F(FileSystemTest, ReplacedFilesKeepTheirMode) {
+  const std::string path = folder_ + "/x";
+  ASSERT_TRUE(WriteFileAtomically(files_, path, Bytes("old")).ok());
+  const auto mode = [&] { return std::filesystem::status(path).permissions(); };
+  for (const int bits : {0600, 0640, 0666}) {
+    std::filesystem::permissions(path, std::filesystem::perms(bits));
+    ASSERT_TRUE(WriteFileAtomically(files_, path, Bytes("new")).ok());
+    EXPECT_EQ(mode(), std::filesystem::perms(bits));
+  }
+}
+
+TEST_F(FileSystemTest, OutputIsThereWhenClosedAndNotBefore) {
+  const std::string path = folder_ + "/x";
+  {
+    auto output = OutputFile::Create(path);
+    ASSERT_TRUE(output.ok());
+    EXPECT_TRUE(output->Write("half").ok());
+    EXPECT_EQ(OutputFile::Create(path).status().code(), ErrorCode::kResourceExhausted);
+  }
+  EXPECT_TRUE(files_.List(folder_)->empty());
+  auto output = OutputFile::Create(path);
+  ASSERT_TRUE(output.ok() && output->Write("whole").ok() && output->Write("!").ok());
+  EXPECT_FALSE(files_.Exists(path));
+  EXPECT_TRUE(output->Close().ok());
+  EXPECT_EQ(std::filesystem::file_size(path), 6u);
+  EXPECT_EQ(files_.List(folder_).value(), std::vector<std::string>{"x"});
+}
+
+TEST_F(FileSystemTest, SecondWriterOfALockedOutputIsRefused) {
+  auto first = LockOutput(files_, folder_ + "/run", "training here");
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(LockOutput(files_, folder_ + "/run", "training here").status().code(),
+            ErrorCode::kResourceExhausted);
+  first->reset();
+  EXPECT_TRUE(LockOutput(files_, folder_ + "/run", "training here").ok());
 }
 
 }  // namespace

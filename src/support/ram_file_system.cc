@@ -93,7 +93,8 @@ class RamFileSystem final : public FileSystem {
     return files;
   }
 
-  Result<std::unique_ptr<WritableFile>> Create(const std::string& path) override {
+  Result<std::unique_ptr<WritableFile>> Create(const std::string& path,
+                                               const std::string& /*mode_of*/) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!folders_.contains(ParentDirectory(path))) return NoSuchFile(path);
     files_[path] = std::make_shared<PageBuffer>();

@@ -23,8 +23,8 @@ struct TokenSetWriter::State {
       : files(files_in), path(std::move(path_in)), spool_path(path + kSpoolSuffix) {}
   ~State() {
     if (spool == nullptr) return;
-    spool.reset();
-    (void)files.Remove(spool_path).ok();  // best effort: the next writer empties it
+    // Best effort, and before it is closed: then another writer may have it.
+    (void)files.Remove(spool_path).ok();
   }
 
   Status Flush() {
@@ -79,7 +79,7 @@ Result<TokenSetWriter> TokenSetWriter::Create(const std::string& path, int64_t v
   state->vocabulary_size = vocabulary_size;
   state->end_id = end_id;
   RESMEM_ASSIGN_OR_RETURN(state->lock, LockOutput(state->files, state->path, "writing it"));
-  RESMEM_ASSIGN_OR_RETURN(state->spool, state->files.Create(state->spool_path));
+  RESMEM_ASSIGN_OR_RETURN(state->spool, state->files.Create(state->spool_path, state->path));
   return TokenSetWriter(std::move(state));
 } catch (...) {
   return CaughtException(Text("write ", path));

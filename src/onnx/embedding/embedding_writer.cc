@@ -94,7 +94,7 @@ Status EmbeddingWriter::OpenMatrices() {
   RESMEM_RETURN_IF_ERROR(files_.MakeDirectory(partial_));
   RESMEM_ASSIGN_OR_RETURN(const std::vector<std::string> left, files_.List(partial_));
   for (const std::string& name : left) {  // of a file that was being replaced when a kill came
-    if (name.find(".tmp-") != std::string::npos) {
+    if (name.find(".tmp-") != std::string::npos || name.ends_with(TemporaryName(""))) {
       RESMEM_RETURN_IF_ERROR(files_.Remove(Text(partial_, "/", name)));
     }
   }
