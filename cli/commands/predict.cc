@@ -73,8 +73,12 @@ void Predict::Declare(CommandLine& line) {
              "also write all raw scores as .npy, rows x outputs of float32; a row sums to 1, but "
              "single scores may be below 0 or above 1")
       .File();
-  Option& calibrator =
-      line.Value("--calibrator", &calibrator_, "WORD", "how scores become probabilities");
+  std::string help = "how raw scores become probabilities: ";
+  for (const std::string_view name : CalibratorNames()) {
+    help += std::string(name == CalibratorNames().front() ? "" : "; ") + std::string(name) + ", " +
+            std::string(CalibratorHelp(name));
+  }
+  Option& calibrator = line.Value("--calibrator", &calibrator_, "WORD", help);
   for (const std::string_view name : CalibratorNames()) calibrator.choices.emplace_back(name);
   calibrator.Default("as stored in the memory");
   line.Value("--calibrator-temperature", &calibrator_temperature_, "X",

@@ -90,10 +90,9 @@ Result<Explanation> Explain(const Predictor& predictor, std::span<const float> k
                             int64_t exclude = -1);
 
 // Calibrators, by name.  `scores`: one line, changed in place into a probability vector.
-//   clip             negative entries to 0, divided by the sum
-//   simplex          Euclidean projection on the simplex
-//   log-temperature  proportional to max(score, 1e-6)^(1 / temperature)
 std::span<const std::string_view> CalibratorNames();
+// What it computes, in a few words; empty where none has this name.
+std::string_view CalibratorHelp(std::string_view calibrator);
 Status ToProbabilities(std::string_view calibrator, float temperature, std::span<float> scores);
 
 }  // namespace resmem

@@ -7,10 +7,7 @@
 namespace resmem {
 
 RowAnswers::RowAnswers(const ResidualMemory& memory, const Parameters& parameters)
-    : memory_(memory),
-      parameters_(parameters),
-      classes_(memory.description().outputs),
-      residual_sum_(memory) {
+    : parameters_(parameters), classes_(memory.description().outputs), correction_(memory) {
   for (auto* values : {&probabilities_, &tempered_, &scores_, &labels_}) {
     values->resize(static_cast<size_t>(classes_));
   }
@@ -18,16 +15,14 @@ RowAnswers::RowAnswers(const ResidualMemory& memory, const Parameters& parameter
 
 void RowAnswers::Load(std::span<const float> logits, std::span<const int64_t> rows,
                       std::span<const float> distances) {
-  WeighNeighbors(rows, distances, parameters_.k, parameters_.sigma, &neighbors_);
+  correction_.Weigh(rows, distances, parameters_);
   Softmax(logits.data(), classes_, 1.0f, probabilities_.data());
   if (parameters_.temperature != 1.0f) {
     Softmax(logits.data(), classes_, parameters_.temperature, tempered_.data());
   }
-  SumAnswers(memory_, neighbors_, labels_);
+  correction_.SumAnswers(labels_);
   std::ranges::copy(tempered(), scores_.begin());
-  if (neighbors_.rows.empty()) return;
-  residual_sum_.AddTo(neighbors_.rows, neighbors_.weights, parameters_.temperature,
-                      neighbors_.scale, scores_);
+  correction_.AddTo(parameters_.temperature, scores_);
 }
 
 int64_t RowAnswers::Base() const {
@@ -40,18 +35,20 @@ int64_t RowAnswers::ResMem() const {
 
 int64_t RowAnswers::KnnLm(float lambda) const {
   // Without neighbors there is nothing to mix in.
-  return ArgMaxOfMix(neighbors_.rows.empty() ? 0.0f : lambda, probabilities_.data(), labels_.data(),
-                     neighbors_.scale, classes_);
+  return ArgMaxOfMix(correction_.empty() ? 0.0f : lambda, probabilities_.data(), labels_.data(),
+                     correction_.neighbors().scale, classes_);
 }
 
 int64_t RowAnswers::Knn() const {
-  return ArgMaxOfMix(1.0f, probabilities_.data(), labels_.data(), neighbors_.scale, classes_);
+  return ArgMaxOfMix(1.0f, probabilities_.data(), labels_.data(), correction_.neighbors().scale,
+                     classes_);
 }
 
 float RowAnswers::MixtureAt(float lambda, int32_t label) const {
   const auto c = static_cast<size_t>(label);
-  if (neighbors_.rows.empty()) return probabilities_[c];
-  return (1.0f - lambda) * probabilities_[c] + lambda * (labels_[c] * neighbors_.scale);
+  if (correction_.empty()) return probabilities_[c];
+  return (1.0f - lambda) * probabilities_[c] +
+         lambda * (labels_[c] * correction_.neighbors().scale);
 }
 
 }  // namespace resmem

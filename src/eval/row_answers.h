@@ -9,7 +9,6 @@
 #include <span>
 #include <vector>
 
-#include "memory/residuals/residual_sum.h"
 #include "predict/correction.h"
 #include "resmem/predictor.h"
 
@@ -41,13 +40,11 @@ class RowAnswers {
     return parameters_.temperature == 1.0f ? probabilities_ : tempered_;
   }
 
-  const ResidualMemory& memory_;
   const Parameters parameters_;
   const int64_t classes_;
-  WeightedNeighbors neighbors_;
+  Correction correction_;
   std::vector<float> probabilities_, tempered_, scores_;
   std::vector<float> labels_;  // sum over the neighbors
-  ResidualSum residual_sum_;
 };
 
 }  // namespace resmem

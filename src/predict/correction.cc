@@ -7,31 +7,47 @@
 
 namespace resmem {
 
-void WeighNeighbors(std::span<const int64_t> rows, std::span<const float> distances, int64_t k,
-                    float sigma, WeightedNeighbors* out) {
+size_t CountNeighbors(std::span<const int64_t> rows, int64_t k) {
   size_t count = static_cast<size_t>(std::min<int64_t>(k, static_cast<int64_t>(rows.size())));
-  while (count > 0 && rows[count - 1] < 0) --count;  // fewer than k exist
-  out->rows = rows.first(count);
-  out->weights.resize(count);
-  out->scale = 0;
-  if (count == 0) return;
-  NeighborWeights(distances.data(), static_cast<int64_t>(count), sigma, out->weights.data());
-  float total = 0;
-  for (float weight : out->weights) total += weight;
-  out->scale = 1.0f / total;
+  while (count > 0 && rows[count - 1] < 0) --count;
+  return count;
 }
 
-void SumAnswers(const ResidualMemory& memory, const WeightedNeighbors& neighbors,
-                std::span<float> sum) {
+void Weigh(std::span<const float> distances, float sigma, std::span<const size_t> stops,
+           float* weights, float* scales) {
+  const size_t count = distances.size();
+  NeighborWeights(distances.data(), static_cast<int64_t>(count), sigma, weights);
+  float total = 0;
+  size_t at = 0;
+  for (size_t j = 0; j < stops.size(); ++j) {
+    for (; at < stops[j]; ++at) total += weights[at];
+    scales[j] = count > 0 ? 1.0f / total : 0.0f;
+  }
+}
+
+void WeighNeighbors(std::span<const int64_t> rows, std::span<const float> distances, int64_t k,
+                    float sigma, WeightedNeighbors* out) {
+  const size_t count = CountNeighbors(rows, k);
+  out->rows = rows.first(count);
+  out->weights.resize(count);
+  Weigh(distances.first(count), sigma, {&count, 1}, out->weights.data(), &out->scale);
+}
+
+void Correction::AddTo(float temperature, std::span<float> scores) {
+  if (empty()) return;
+  residual_sum_.AddTo(neighbors_.rows, neighbors_.weights, temperature, neighbors_.scale, scores);
+}
+
+void Correction::SumAnswers(std::span<float> sum) const {
   std::fill(sum.begin(), sum.end(), 0.0f);
-  const bool classify = memory.description().task == Task::kClassification;
-  for (size_t i = 0; i < neighbors.rows.size(); ++i) {
-    const int64_t row = neighbors.rows[i];
+  const bool classify = memory_->description().task == Task::kClassification;
+  for (size_t i = 0; i < neighbors_.rows.size(); ++i) {
+    const int64_t row = neighbors_.rows[i];
     if (classify) {
-      sum[static_cast<size_t>(memory.label(row))] += neighbors.weights[i];
+      sum[static_cast<size_t>(memory_->label(row))] += neighbors_.weights[i];
     } else {
-      const std::span<const float> target = memory.stored_rows().target(row);
-      AddScaled(neighbors.weights[i], target.data(), static_cast<int64_t>(target.size()),
+      const std::span<const float> target = MemoryParts::Rows(*memory_).target(row);
+      AddScaled(neighbors_.weights[i], target.data(), static_cast<int64_t>(target.size()),
                 sum.data());
     }
   }

@@ -1,10 +1,12 @@
 // The heart of ResMem: the weighted mean residual of a query's neighbors.
 //
-//   weight_i   = exp(-(d_i - d_0) / sigma)       d_0 the nearest: a tiny sigma never gives 0/0
-//   correction = (sum_i weight_i r_i) * (1 / sum_i weight_i)
+//   weigh   weight_i   = exp(-(d_i - d_0) / sigma)     d_0 the nearest: a tiny sigma never gives
+//   0/0 sum     correction = (sum_i weight_i r_i) * (1 / sum_i weight_i) add     score      =
+//   softmax(f / T) + correction
 //
-// Sums run over the neighbors in their order, in float32, product and sum rounded one by one.  The
-// tuner takes the same steps in the same order, so that its decisions are bit for bit these.
+// Sums run over the neighbors in their order, in float32, product and sum rounded one by one.
+// Predictor, evaluation, tuner and explanation all come through here, so that they agree bit for
+// bit.  reference_prediction.h is the same in plain words.
 #ifndef RESMEM_PREDICT_CORRECTION_H_
 #define RESMEM_PREDICT_CORRECTION_H_
 
@@ -12,9 +14,18 @@
 #include <span>
 #include <vector>
 
+#include "memory/residuals/residual_sum.h"
 #include "resmem/residual_memory.h"
 
 namespace resmem {
+
+// How many of the first `k` neighbors exist: the rest of a line is -1.
+size_t CountNeighbors(std::span<const int64_t> rows, int64_t k);
+
+// Weighs all `distances` into `weights`; scales[j] = 1 / sum of the first stops[j] weights, 0
+// without neighbors.  Stops ascend and are at most the distances.
+void Weigh(std::span<const float> distances, float sigma, std::span<const size_t> stops,
+           float* weights, float* scales);
 
 // One query's neighbors with their weights.
 struct WeightedNeighbors {
@@ -27,10 +38,31 @@ struct WeightedNeighbors {
 void WeighNeighbors(std::span<const int64_t> rows, std::span<const float> distances, int64_t k,
                     float sigma, WeightedNeighbors* out);
 
-// sum[c] = sum_i weight_i y_i[c], the labels or targets in the place of residuals: k-NN.  To be
-// multiplied by `scale`.
-void SumAnswers(const ResidualMemory& memory, const WeightedNeighbors& neighbors,
-                std::span<float> sum);
+// The three steps for one query after the other; allocates nothing once it has met the largest k.
+// One object serves one thread.
+class Correction {
+ public:
+  explicit Correction(const ResidualMemory& memory) : memory_(&memory), residual_sum_(memory) {}
+
+  void Weigh(std::span<const int64_t> rows, std::span<const float> distances,
+             const Parameters& parameters) {
+    WeighNeighbors(rows, distances, parameters.k, parameters.sigma, &neighbors_);
+  }
+  const WeightedNeighbors& neighbors() const { return neighbors_; }
+  bool empty() const { return neighbors_.rows.empty(); }
+
+  // scores += the weighted mean residual; untouched without neighbors.
+  void AddTo(float temperature, std::span<float> scores);
+
+  // sum[c] = sum_i weight_i y_i[c], the labels or targets in the place of residuals: k-NN.  To be
+  // multiplied by neighbors().scale.
+  void SumAnswers(std::span<float> sum) const;
+
+ private:
+  const ResidualMemory* memory_;
+  WeightedNeighbors neighbors_;
+  ResidualSum residual_sum_;
+};
 
 }  // namespace resmem
 

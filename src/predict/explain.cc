@@ -33,17 +33,18 @@ class Vote {
   // Scores of the lines left; the base's where there are none.
   std::vector<double> Scores() {
     std::vector<double> scores = explanation_.base;
-    weights_.assign(left_.size(), 0);
-    double nearest = -1, total = 0;
+    rows_.clear();
+    distances_.clear();
     for (size_t i = 0; i < left_.size(); ++i) {
       if (!left_[i]) continue;
-      const double distance = explanation_.lines[i].distance;
-      if (nearest < 0) nearest = distance;  // lines are in order of distance
-      total += weights_[i] = std::exp(-(distance - nearest) / sigma_);
+      rows_.push_back(static_cast<int64_t>(i));
+      distances_.push_back(static_cast<float>(explanation_.lines[i].distance));
     }
-    for (size_t i = 0; i < left_.size(); ++i) {
-      if (weights_[i] == 0) continue;
-      weights_[i] /= total;
+    WeighNeighbors(rows_, distances_, std::ssize(rows_), sigma_, &weighted_);
+    weights_.assign(left_.size(), 0);
+    for (size_t line = 0; line < rows_.size(); ++line) {
+      const auto i = static_cast<size_t>(rows_[line]);
+      weights_[i] = static_cast<double>(weighted_.weights[line]) * weighted_.scale;
       for (size_t c = 0; c < scores.size(); ++c) scores[c] += weights_[i] * residuals_[i][c];
     }
     return scores;
@@ -66,8 +67,11 @@ class Vote {
  private:
   const Explanation& explanation_;
   const std::vector<std::vector<float>>& residuals_;
-  const double sigma_;
+  const float sigma_;
   std::vector<bool> left_;
+  std::vector<int64_t> rows_;  // the lines left, in order of distance
+  std::vector<float> distances_;
+  WeightedNeighbors weighted_;
   std::vector<double> weights_;  // normalized over the lines left
 };
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "kernels/vector_math.h"
-#include "memory/residuals/residual_sum.h"
 #include "predict/class_means.h"
 #include "predict/correction.h"
 #include "predict/input_checks.h"
@@ -64,29 +63,31 @@ Status CheckOptions(const ResidualMemory& memory, const Neighbors& neighbors,
 class Scorer {
  public:
   Scorer(const ResidualMemory& memory, const PredictOptions& options)
-      : memory_(memory),
-        options_(options),
+      : options_(options),
         classify_(memory.description().task == Task::kClassification),
-        residual_sum_(memory),
+        correction_(memory),
         sum_(static_cast<size_t>(memory.description().outputs)) {}
 
   void Score(std::span<const float> logits, const Neighbors& neighbors, int64_t q,
              std::span<float> score) {
     if (options_.method == Method::kBase)
       return Base(logits, options_.parameters.temperature, score);
-    WeighNeighbors(neighbors.rows_of(q), neighbors.distances_of(q), options_.parameters.k,
-                   options_.parameters.sigma, &weighted_);
-    if (options_.method == Method::kResMem) return ResMem(logits, score);
-    SumAnswers(memory_, weighted_, sum_);
+    correction_.Weigh(neighbors.rows_of(q), neighbors.distances_of(q), options_.parameters);
+    if (options_.method == Method::kResMem) {
+      Base(logits, options_.parameters.temperature, score);
+      return correction_.AddTo(options_.parameters.temperature, score);
+    }
+    const float scale = correction_.neighbors().scale;
+    correction_.SumAnswers(sum_);
     if (options_.method == Method::kKnn) {
-      for (size_t c = 0; c < score.size(); ++c) score[c] = sum_[c] * weighted_.scale;
+      for (size_t c = 0; c < score.size(); ++c) score[c] = sum_[c] * scale;
       return;
     }
     // Without neighbors there is nothing to mix in: the base alone.
-    const float lambda = weighted_.rows.empty() ? 0.0f : options_.lambda;
+    const float lambda = correction_.empty() ? 0.0f : options_.lambda;
     Base(logits, 1.0f, score);
     for (size_t c = 0; c < score.size(); ++c) {
-      score[c] = (1.0f - lambda) * score[c] + lambda * (sum_[c] * weighted_.scale);
+      score[c] = (1.0f - lambda) * score[c] + lambda * (sum_[c] * scale);
     }
   }
 
@@ -99,18 +100,9 @@ class Scorer {
     }
   }
 
-  void ResMem(std::span<const float> logits, std::span<float> score) {
-    Base(logits, options_.parameters.temperature, score);
-    if (weighted_.rows.empty()) return;
-    residual_sum_.AddTo(weighted_.rows, weighted_.weights, options_.parameters.temperature,
-                        weighted_.scale, score);
-  }
-
-  const ResidualMemory& memory_;
   const PredictOptions& options_;
   const bool classify_;
-  WeightedNeighbors weighted_;
-  ResidualSum residual_sum_;
+  Correction correction_;
   std::vector<float> sum_;
 };
 

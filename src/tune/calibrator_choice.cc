@@ -1,10 +1,10 @@
 #include "tune/calibrator_choice.h"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "eval/calibration.h"
+#include "memory/residuals/calibrators.h"
 #include "support/check.h"
 #include "support/parallel.h"
 
@@ -17,13 +17,10 @@ constexpr int64_t kFewestRows = 1000;
 
 std::vector<CalibratorChoice> Candidates() {
   std::vector<CalibratorChoice> candidates;
-  for (const std::string_view name : CalibratorNames()) {
-    if (name != "log-temperature") {
-      candidates.push_back({std::string(name), 1, 0});
-      continue;
-    }
-    for (int step = -10; step <= 10; ++step) {
-      candidates.push_back({std::string(name), std::exp2(static_cast<float>(step) / 5), 0});
+  for (const Calibrator& one : Calibrators()) {
+    if (!one.has_temperature()) candidates.push_back({std::string(one.name), 1, 0});
+    for (const float temperature : one.temperatures) {
+      candidates.push_back({std::string(one.name), temperature, 0});
     }
   }
   return candidates;

@@ -14,8 +14,8 @@ struct CalibratorChoice {
   double nll = 0;
 };
 
-// Lowest NLL over every named calibrator, log-temperature at 21 temperatures from 1/4 to 4; the
-// first named among equals.  Where rows x classes is large, evenly spread rows stand for all.
+// Lowest NLL over every calibrator of the table at each of its temperatures; the first among
+// equals.  Where rows x classes is large, evenly spread rows stand for all.
 Result<CalibratorChoice> ChooseCalibrator(const Predictor& predictor, const ValidationRows& rows,
                                           const Parameters& parameters, int threads);
 

@@ -4,6 +4,7 @@
 
 #include "kernels/vector_math.h"
 #include "memory/rows/stored_rows.h"
+#include "predict/correction.h"
 
 namespace resmem {
 namespace {
@@ -36,12 +37,14 @@ GridWalk::GridWalk(const ResidualMemory& memory, const ResidualTable& table, con
 
 void GridWalk::Walk(std::span<const int64_t> neighbors, std::span<const float> distances,
                     float temperature, const Visit& visit) {
-  size_t count = std::min(neighbors.size(), static_cast<size_t>(grid_.k.back()));
-  while (count > 0 && neighbors[count - 1] < 0) --count;
+  const size_t count = CountNeighbors(neighbors, grid_.k.back());
   for (size_t j = 0; j < stops_.size(); ++j) {
     stops_[j] = std::min(count, static_cast<size_t>(grid_.k[j]));
   }
-  Weigh(distances.first(count));
+  for (size_t s = 0; s < grid_.sigma.size(); ++s) {
+    Weigh(distances.first(count), grid_.sigma[s], stops_, weights_.data() + s * count,
+          &scales_[s * stops_.size()]);
+  }
   std::fill(sums_.begin(), sums_.end(), 0.0f);
   size_t first_stop = 0;
   for (size_t begin = 0; first_stop < stops_.size(); begin += chunk_) {
@@ -59,20 +62,6 @@ void GridWalk::Walk(std::span<const int64_t> neighbors, std::span<const float> d
       Add(neighbors, at, end, s, temperature);
     }
     first_stop = stop;
-  }
-}
-
-void GridWalk::Weigh(std::span<const float> distances) {
-  const size_t count = distances.size();
-  for (size_t s = 0; s < grid_.sigma.size(); ++s) {
-    float* weights = weights_.data() + s * count;
-    NeighborWeights(distances.data(), static_cast<int64_t>(count), grid_.sigma[s], weights);
-    float total = 0;
-    size_t at = 0;
-    for (size_t j = 0; j < stops_.size(); ++j) {
-      for (; at < stops_[j]; ++at) total += weights[at];
-      scales_[s * stops_.size() + j] = count > 0 ? 1.0f / total : 0.0f;
-    }
   }
 }
 

@@ -1,8 +1,9 @@
 // Visits the corrections of one query at every (sigma, k) of the grid, for one temperature.
 //
-// The sums are those of src/predict/correction.cc, neighbor by neighbor in the same order and the
-// same float32 steps; a sum over k neighbors is a stop on the way to the sum over more.  So every
-// score met here is bit for bit the one that Predictor::Score() gives for those parameters.
+// Weights are those of src/predict/correction.cc; sums are taken as there, neighbor by neighbor in
+// the same order and the same float32 steps; a sum over k neighbors is a stop on the way to the sum
+// over more.  So every score met here is bit for bit the one that Predictor::Score() gives for
+// those parameters.
 #ifndef RESMEM_TUNE_GRID_WALK_H_
 #define RESMEM_TUNE_GRID_WALK_H_
 
@@ -32,7 +33,6 @@ class GridWalk {
             const Visit& visit);
 
  private:
-  void Weigh(std::span<const float> distances);
   // Adds neighbors [begin, end) to the sum of sigma s.
   void Add(std::span<const int64_t> neighbors, size_t begin, size_t end, size_t s,
            float temperature);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "support/calibrator_names.h"
+#include "memory/residuals/calibrators.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -61,9 +61,9 @@ Status CheckDescription(const MemoryDescription& description) {
   RESMEM_RETURN_IF_ERROR(CheckParameters(description.parameters));
   RESMEM_RETURN_IF_ERROR(
       CheckPositive("calibrator_temperature", description.calibrator_temperature));
-  if (!IsCalibratorName(description.calibrator)) {
+  if (FindCalibrator(description.calibrator) == nullptr) {
     return Invalid(Text("no calibrator is called \"", description.calibrator, "\"; there are ",
-                        kCalibratorNamesText));
+                        CalibratorNamesText()));
   }
   if (description.form == ResidualForm::kSparse) {
     RESMEM_RETURN_IF_ERROR(CheckRange("top", description.top, 1, description.outputs));

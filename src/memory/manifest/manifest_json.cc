@@ -9,7 +9,7 @@
 #include "memory/manifest/description.h"
 #include "memory/manifest/file_names.h"
 #include "memory/manifest/file_record_json.h"
-#include "support/calibrator_names.h"
+#include "memory/residuals/calibrators.h"
 #include "support/checked_math.h"
 #include "support/text.h"
 
@@ -52,10 +52,10 @@ Status ReadDescription(const Json& object, MemoryDescription* description) {
     RESMEM_RETURN_IF_ERROR(inner.status());
   }
   RESMEM_RETURN_IF_ERROR(fields.status());
-  if (!IsCalibratorName(description->calibrator)) {
+  if (FindCalibrator(description->calibrator) == nullptr) {
     return {ErrorCode::kUnsupported,
             Text("calibrator is \"", description->calibrator, "\", this program knows only ",
-                 kCalibratorNamesText, "; use a newer resmem")};
+                 CalibratorNamesText(), "; use a newer resmem")};
   }
   const Status status = CheckDescription(*description);
   return status.ok() ? status : CorruptManifest(status.message());

@@ -1,0 +1,42 @@
+#include "predict/reference_prediction.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace resmem {
+namespace {
+
+std::vector<double> SoftmaxInDouble(std::span<const float> logits, double temperature) {
+  const double largest = *std::max_element(logits.begin(), logits.end());
+  std::vector<double> p;
+  double total = 0;
+  for (const float logit : logits)
+    total += p.emplace_back(std::exp((logit - largest) / temperature));
+  for (double& value : p) value /= total;
+  return p;
+}
+
+}  // namespace
+
+std::vector<double> ReferencePrediction(const ResidualMemory& memory, std::span<const float> logits,
+                                        std::span<const int64_t> rows,
+                                        std::span<const float> distances,
+                                        const Parameters& parameters) {
+  std::vector<double> score(logits.begin(), logits.end());
+  if (memory.description().task == Task::kClassification) {
+    score = SoftmaxInDouble(logits, parameters.temperature);
+  }
+  double total = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    total += std::exp(-(distances[i] - distances[0]) / parameters.sigma);
+  }
+  std::vector<float> residual(logits.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const double weight = std::exp(-(distances[i] - distances[0]) / parameters.sigma) / total;
+    memory.Residual(rows[i], parameters.temperature, residual);
+    for (size_t c = 0; c < score.size(); ++c) score[c] += weight * residual[c];
+  }
+  return score;
+}
+
+}  // namespace resmem
