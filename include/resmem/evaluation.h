@@ -63,8 +63,8 @@ struct MethodResult {
   Accuracy accuracy;
   PairedGain against_base;
   // Mean -log of the label's probability: of the base's softmax(f), of the neighbors' labels, of
-  // kNN-LM's mixture, of ResMem's score by the calibrator; and the rows that were below 2^-23,
-  // which count as 2^-23.  None for nearest class mean, which has no probabilities.
+  // kNN-LM's mixture, of ResMem's score by the calibrator, of the blend; and the rows that were
+  // below 2^-23, which count as 2^-23.  None for nearest class mean, which has no probabilities.
   std::optional<double> nll;
   int64_t floored = 0;
   std::vector<int64_t> slice_correct;  // right answers in each of Evaluation::slices
@@ -90,7 +90,11 @@ struct RowResult {
 };
 
 struct EvaluationOptions {
-  std::optional<Parameters> parameters;  // none: the memory's own
+  // Of ResMem, k-NN and kNN-LM; none: the memory's own.
+  std::optional<Parameters> parameters;
+  // Whose answer is judged against the base: kResMem, kBlend, kLogitBoost or kBase.  None: the
+  // memory's own answer, or ResMem's where `parameters` are given.
+  std::optional<Method> method;
   // The rows evaluated are rows of the memory and do not find themselves.  A row is known by its
   // id, or where the rows have none by its number: its label or target and its key must then be
   // those of the memory's row (kBadData).
@@ -108,12 +112,13 @@ struct EvaluationOptions {
 struct Evaluation {
   Task task = Task::kClassification;
   int64_t rows = 0;
-  int64_t train_rows = 0;  // of these, marked train
-  Parameters parameters;
+  int64_t train_rows = 0;           // of these, marked train
+  Method method = Method::kResMem;  // whose answer is judged; "resmem" in the names below is this
+  Parameters parameters;            // its own
   bool leave_one_out = false;
-  std::vector<MethodResult> methods;  // classification: base first, ResMem last
-  PairedGain gain;                    // ResMem against base
-  // Base: softmax(f), as it would be without us.  ResMem: the memory's calibrator.
+  std::vector<MethodResult> methods;  // classification: base first, `method` last
+  PairedGain gain;                    // `method` against base
+  // Base: softmax(f), as it would be without us.  ResMem's scores: by the memory's calibrator.
   Calibration base_calibration, resmem_calibration;
   std::string calibrator;
   float calibrator_temperature = 1;

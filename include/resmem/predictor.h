@@ -1,14 +1,17 @@
-// The prediction of ResMem: s(x) = softmax(f(x) / T) + sum_i w_i r_i over the k nearest
-// rows, w_i = exp(-d_i / sigma) normalised to sum 1; for regression f(x) + sum_i w_i r_i.
-// Beside it, from the same neighbors, the methods that it must beat.
+// What a memory answers.  An untuned memory, and Method::kResMem always, as the paper: s(x) =
+// softmax(f(x) / T) + sum_i w_i r_i over the k nearest rows, w_i = exp(-d_i / sigma) normalised to
+// sum 1; for regression f(x) + sum_i w_i r_i. A tuned memory by what Tune() fitted and
+// cross-validation supports: the blend, always a probability vector (docs/predictor.md), or the
+// base.  Beside them, from the same neighbors, the methods that they must beat.
 //
-// Scores sum to 1 but may leave [0, 1]: ranking uses the raw score, ToProbabilities()
+// ResMem's scores sum to 1 but may leave [0, 1]: ranking uses the raw score, ToProbabilities()
 // makes probabilities.  With an empty memory or k = 0 the score is the base's, bit for bit.
 #ifndef RESMEM_PREDICTOR_H_
 #define RESMEM_PREDICTOR_H_
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,16 +21,16 @@
 
 namespace resmem {
 
-enum class Method { kBase, kNearestClassMean, kKnn, kKnnLm, kResMem };
-const char* MethodName(Method method);  // "base", "nearest-class-mean", "knn", "knn-lm", "resmem"
-
 struct PredictOptions {
-  Parameters parameters;  // Predictor's default: the memory's own
+  Parameters parameters;  // Predictor's default: those of the memory's own answer
   Method method = Method::kResMem;
   float lambda = 0.25f;  // kKnnLm, 0 .. 1: (1 - lambda) softmax(f) + lambda p_knn; no T in it
   int threads = 0;       // 0: as many as the machine has
   Progress* progress = nullptr;
 };
+
+// Whether the method needs what Tune() stores: kBlend, kLogitBoost.
+bool NeedsBlend(Method method);
 
 // Keeps a reference to the memory; const and thread-safe like it.
 class Predictor {
@@ -38,6 +41,8 @@ class Predictor {
 
   const ResidualMemory& memory() const;
   PredictOptions DefaultOptions() const;
+  // The memory's own parameters for this method: the blend has some of its own.
+  PredictOptions OptionsOf(Method method) const;
 
   // One neighbor pass serves every method and every k up to `k`.
   // `exclude`: as in SearchOptions, for rows that are in the memory.
@@ -53,6 +58,10 @@ class Predictor {
   Status Score(MatrixView keys, MatrixView logits, const Neighbors& neighbors,
                const PredictOptions& options, std::span<float> scores) const;
 
+  // How far query q lies from the memory: the percentile, 0 .. 100, of its distance among the rows
+  // that the memory's blend was fitted on; -1 where it has none, or no neighbor was found.
+  float DistancePercentile(const Neighbors& neighbors, int64_t q) const;
+
   // FindNeighbors and Score in one.
   Status Predict(MatrixView keys, MatrixView logits, const PredictOptions& options,
                  std::span<float> scores) const;
@@ -65,8 +74,12 @@ class Predictor {
 // Index of the largest score, the smallest index among equals.
 int64_t ArgMax(std::span<const float> scores);
 
-// A prediction as a sum that anybody can check: score = base + contributions + rounding.
+// A prediction as a sum that anybody can check.  ResMem: score = base + contributions + rounding.
+// The blend, in log space: eta = base + contributions + rounding, score = softmax(eta); a line's
+// contribution is then its exact share of the residual part plus, by convention, its proportional
+// share of the two logarithms.
 struct Explanation {
+  Method method = Method::kResMem;
   struct Line {
     int64_t row = 0;  // in the memory
     uint64_t id = 0;
@@ -74,9 +87,17 @@ struct Explanation {
     int32_t label = -1;  // classification
     double distance = 0;
     double weight = 0;                 // normalised: the lines' weights sum to 1
-    std::vector<double> contribution;  // weight * residual, per output
+    std::vector<double> contribution;  // weight * residual, per output; the blend: see above
+    std::vector<double> exact{};       // the blend: what of it is an exact sum
   };
-  std::vector<double> base;      // softmax(f / T), or f for regression
+  // The blend: b_j times each part, per class; they sum to eta but for rounding.
+  struct Parts {
+    std::vector<double> base, labels, expected, residual;
+  };
+  std::optional<Parts> parts;
+  std::vector<double> eta;  // the blend
+  // softmax(f / T), or f for regression; the blend: what is left of eta without neighbors' shares
+  std::vector<double> base;
   std::vector<Line> lines;       // nearest first
   std::vector<double> rounding;  // what float32 summation lost: |.| < 1e-5, makes the sum exact
   std::vector<float> score;      // as Predict() gives it

@@ -10,6 +10,7 @@
 #ifndef RESMEM_RESIDUAL_MEMORY_H_
 #define RESMEM_RESIDUAL_MEMORY_H_
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -31,8 +32,35 @@ struct Parameters {
   int64_t k = 53;            // neighbors consulted; 0 gives the base prediction
   float sigma = 0.7f;        // > 0, in the unit of the embedding's distances
   float temperature = 1.4f;  // > 0; residual = onehot(label) - softmax(logits / temperature)
+
+  bool operator==(const Parameters&) const = default;
 };
 Status CheckParameters(const Parameters& parameters);
+
+// How an answer is made of a base and its neighbors: predictor.h, docs/predictor.md.
+enum class Method { kBase, kNearestClassMean, kKnn, kKnnLm, kResMem, kBlend, kLogitBoost };
+// "base", "nearest-class-mean", "knn", "knn-lm", "resmem", "blend", "logit-boost"
+const char* MethodName(Method method);
+
+// What Tune() fitted on held-out rows for Method::kBlend and kLogitBoost (docs/predictor.md):
+//   eta = b_0(x) log softmax(f) + b_1(x) log(A + a p0) + b_2(x) log(B + a p0) + b_3(x) (A - B)
+//   p   = softmax(eta),   b_j(x) = coefficients[j][0] + sum_m coefficients[j][m + 1] u_m(x)
+// Regression: f + b_3(x) (A - B), the mean residual.
+struct Blend {
+  static constexpr size_t kParts = 4;  // base, labels, expected, residual
+  static constexpr size_t kGates = 3;  // log d_1, log d_k, log n_eff
+
+  Parameters parameters;       // of the weights, and of the residuals: A - B
+  float prior = 1;             // a, above 0
+  float base_temperature = 1;  // T0 of p0 = softmax(f / T0), above 0
+  std::array<std::array<float, 1 + kGates>, kParts> coefficients{};
+  std::array<float, kGates> gate_means{}, gate_deviations{1, 1, 1};  // of u before it is scaled
+  // Distance to the 10th neighbor (the last, where k is less) of the rows that it was fitted on, at
+  // percentiles 0 .. 100, ascending.  Between the 90th and the 99th answers fade to the base's.
+  std::vector<float> distances;
+
+  bool operator==(const Blend&) const = default;
+};
 
 // What a memory keeps of each row's answer.
 enum class ResidualForm {
@@ -60,6 +88,9 @@ struct MemoryDescription {
   bool has_sources = false;         // every row carries a source string, or none does
   std::string calibrator = "clip";  // how probabilities are made; see predictor.h
   float calibrator_temperature = 1.0f;
+  // The default answer: kResMem, and after Tune() kBlend, kLogitBoost or kBase.
+  Method answer = Method::kResMem;
+  std::optional<Blend> blend;  // where `answer` is kBlend or kLogitBoost
   Fingerprint fingerprint;
   std::vector<std::string> class_names;  // empty or `outputs` names
   uint64_t seed = 0;
@@ -240,8 +271,8 @@ Status IndexMemory(const std::string& path, const IndexOptions& options);
 // Search is exact again.
 Status RemoveIndex(const std::string& path);
 
-// Replaces parameters, calibrator, `tuned` and notes; rows are untouched.  The rest of
-// `description` is not read, but its shapes must be the memory's.  kInvalidArgument where a
+// Replaces parameters, calibrator, `tuned`, answer, blend and notes; rows are untouched.  The rest
+// of `description` is not read, but its shapes must be the memory's.  kInvalidArgument where a
 // frozen memory would get another temperature.
 Status UpdateDescription(const std::string& path, const MemoryDescription& description);
 

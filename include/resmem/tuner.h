@@ -1,5 +1,6 @@
-// Chooses k, sigma and T on validation rows: one search at the largest k, then the whole
-// grid from the cached neighbors.  Rows marked test are refused.
+// Fits a memory's answer on held-out rows (docs/predictor.md): ResMem's k, sigma and T over a grid,
+// and the blend, which becomes the memory's answer where cross-validation supports it.  One search
+// at the largest k serves everything.  Rows marked test are refused.
 #ifndef RESMEM_TUNER_H_
 #define RESMEM_TUNER_H_
 
@@ -13,10 +14,11 @@
 namespace resmem {
 
 enum class Objective {
-  kGain,         // largest gain
+  kNll,          // lowest negative log-likelihood; ResMem's own parameters by the gain
+  kGain,         // largest gain in accuracy
   kTprUnderFpr,  // largest TPR among points with FPR < fpr_limit (the paper's careful rule)
 };
-const char* ObjectiveName(Objective objective);  // "gain", "tpr-under-fpr"
+const char* ObjectiveName(Objective objective);  // "nll", "accuracy", "tpr-at-fpr"
 
 struct Grid {
   std::vector<int64_t> k;          // > 0
@@ -29,10 +31,15 @@ Grid DefaultGrid(double typical_distance, int64_t rows);
 
 struct TuneOptions {
   Grid grid;  // an empty axis is filled from DefaultGrid(); others are sorted
-  Objective objective = Objective::kGain;  // regression: the smallest mean squared error
+  Objective objective = Objective::kNll;  // regression: the smallest mean squared error
   double fpr_limit = 0.05;
-  // 2 .. 1000 and at most the rows: also an honest estimate, each fold by the others' choice.
-  int64_t folds = 0;
+  // The answer that is fitted beside ResMem's parameters: kBlend or kLogitBoost; kResMem: none.
+  Method method = Method::kBlend;
+  // Cross-validation, each fold by the others' choice: 2 .. 1000 and at most the rows; 0: none, and
+  // no blend.  Not given: 5, or 0 below kFewestRows.
+  std::optional<int64_t> folds;
+  static constexpr int64_t kFewestRows = 100;           // for a blend
+  static constexpr int64_t kFewestRowsForSlopes = 250;  // for coefficients that depend on distance
   bool leave_one_out = false;  // the rows are those of the memory; see EvaluationOptions
   uint64_t seed = 0;           // of the folds
   // What may be held at once: each row's logits and largest-k neighbors (12 bytes each).
@@ -47,10 +54,32 @@ struct TuningPoint {
   double loss = 0;                // regression: mean squared error
 };
 
+// What came of fitting the blend.
+struct BlendTuning {
+  Method method = Method::kBlend;
+  bool adopted = false;        // cross-validation supports it: the memory's answer is this
+  std::string reason;          // why it is not adopted, or not fitted; a sentence
+  std::optional<Blend> blend;  // as fitted on all rows; none: nothing was fitted
+  int64_t rows = 0;            // that it was fitted on; fewer than given where classes are many
+  int64_t folds = 0;
+  int64_t points = 0;   // of the grid, which follows the optimum
+  bool slopes = false;  // coefficients depend on distance
+  double ridge = 0;     // on the slopes
+  // Cross-validated, each row by coefficients that were fitted without it.  Regression: mean
+  // squared errors in the place of NLL.
+  double base_nll = 0;    // softmax(f)
+  double scaled_nll = 0;  // softmax(f / T), T fitted: what is to be had without a memory
+  double nll = 0;
+  double nll_gain = 0;    // scaled_nll - nll
+  Interval nll_interval;  // of nll_gain: paired, 95 %
+  PairedGain gain;        // of accuracy against the base
+  double seconds = 0;
+};
+
 struct Tuning {
   Task task = Task::kClassification;
   int64_t rows = 0;
-  Objective objective = Objective::kGain;
+  Objective objective = Objective::kNll;
   double fpr_limit = 0;
   Grid grid;                        // sorted, as used
   std::vector<TuningPoint> points;  // k fastest, then sigma, then temperature
@@ -63,7 +92,8 @@ struct Tuning {
   std::optional<double> cross_validated_loss;
   std::string calibrator;  // the name with the lowest NLL on these rows
   float calibrator_temperature = 1;
-  double calibrated_nll = 0;  // with it
+  double calibrated_nll = 0;         // with it
+  std::optional<BlendTuning> blend;  // unless TuneOptions::method is kResMem
   std::vector<std::string> warnings;
   double search_seconds = 0, grid_seconds = 0;
 };
@@ -74,8 +104,13 @@ struct Tuning {
 // Every point counts exactly what Evaluate() would count there, for any thread count.
 Result<Tuning> Tune(const Predictor& predictor, const RowSource& rows, const TuneOptions& options);
 
-// The memory's description with this choice and its trace in it, for UpdateDescription().
+// The memory's description with this choice and its trace in it, for UpdateDescription(): the blend
+// as its answer where it was adopted, the base where it was fitted and not adopted.  What the
+// description said before is kept for UndoTuning().
 MemoryDescription ApplyTuning(MemoryDescription description, const Tuning& tuning);
+// The description as it was before the last ApplyTuning().  kNotFound where there is nothing to
+// restore.
+Result<MemoryDescription> UndoTuning(MemoryDescription description);
 
 }  // namespace resmem
 

@@ -43,6 +43,8 @@ ClassificationJudge::ClassificationJudge(const Predictor& predictor,
     entries_.emplace_back();
     entries_.back().method = method;
     entries_.back().lambda = lambda;
+    entries_.back().keeps_probabilities =
+        method != Method::kBase && method != Method::kNearestClassMean;
   };
   add(Method::kBase);
   const bool rows = predictor.memory().rows() > 0;
@@ -51,7 +53,11 @@ ClassificationJudge::ClassificationJudge(const Predictor& predictor,
     add(Method::kKnn);
     for (const float lambda : options.lambdas) add(Method::kKnnLm, lambda);
   }
-  add(Method::kResMem);
+  if (*options.method != Method::kResMem && options.baselines && rows && parameters_.k > 0) {
+    add(Method::kResMem);
+  }
+  add(*options.method);
+  entries_.back().keeps_probabilities = false;  // judged as a whole
   const std::vector<std::string>& names = predictor.memory().description().class_names;
   for (size_t c = 0; c < class_groups_.size(); ++c) {
     class_groups_[c].name = names.empty() ? Text(c) : names[c];
@@ -67,12 +73,17 @@ Status ClassificationJudge::Add(const RowBlock& block, int64_t begin, int64_t co
   resmem_judged_.resize(static_cast<size_t>(count));
   for (Entry& entry : entries_) {
     entry.answers.resize(static_cast<size_t>(count));
-    if (entry.is_mixture()) entry.probabilities.resize(static_cast<size_t>(count));
+    if (entry.keeps_probabilities) entry.probabilities.resize(static_cast<size_t>(count));
     if (entry.method != Method::kNearestClassMean) continue;
     RESMEM_RETURN_IF_ERROR(AnswerByClassMeans(rows, neighbors, &entry));
   }
   const int threads = ResolveThreads(options_.threads);
-  while (std::ssize(scratch_) < threads) scratch_.emplace_back(predictor_.memory(), parameters_);
+  while (std::ssize(scratch_) < threads) {
+    scratch_.push_back({RowAnswers(predictor_.memory(), parameters_), std::nullopt, {}});
+    if (!NeedsBlend(*options_.method)) continue;
+    scratch_.back().blend.emplace(predictor_.memory());
+    scratch_.back().blended.resize(static_cast<size_t>(classes_));
+  }
   constexpr int64_t kPiece = 16;
   std::vector<Status> failures(static_cast<size_t>((count + kPiece - 1) / kPiece));
   ParallelFor(threads, count, kPiece, [&](int64_t first, int64_t end, int worker) {
@@ -92,9 +103,17 @@ Status ClassificationJudge::Add(const RowBlock& block, int64_t begin, int64_t co
 }
 
 Status ClassificationJudge::JudgeRow(std::span<const float> logits, int32_t label,
-                                     const Neighbors& neighbors, int64_t row, RowAnswers* scratch) {
+                                     const Neighbors& neighbors, int64_t row, Scratch* thread) {
   RESMEM_RETURN_IF_ERROR(CheckLogits(logits, row));
+  RowAnswers* const scratch = &thread->answers;
   scratch->Load(logits, neighbors.rows_of(row), neighbors.distances_of(row));
+  const MemoryDescription& description = predictor_.memory().description();
+  if (thread->blend) {
+    const Blend& blend = *description.blend;
+    thread->blend->Load(logits, neighbors.rows_of(row), neighbors.distances_of(row),
+                        blend.parameters, blend.prior, blend.base_temperature);
+    thread->blend->Answer(blend, logits, thread->blended);
+  }
   const auto i = static_cast<size_t>(row);
   for (Entry& entry : entries_) {
     int64_t answer = entry.answers[i];
@@ -114,6 +133,14 @@ Status ClassificationJudge::JudgeRow(std::span<const float> logits, int32_t labe
         break;
       case Method::kResMem:
         answer = scratch->ResMem();
+        if (!entry.keeps_probabilities) break;
+        RESMEM_RETURN_IF_ERROR(ToProbabilities(
+            description.calibrator, description.calibrator_temperature, scratch->resmem_scores()));
+        entry.probabilities[i] = scratch->resmem_scores()[static_cast<size_t>(label)];
+        break;
+      case Method::kBlend:
+      case Method::kLogitBoost:
+        answer = ArgMax(thread->blended);
         break;
     }
     entry.answers[i] = static_cast<int32_t>(answer);
@@ -122,11 +149,19 @@ Status ClassificationJudge::JudgeRow(std::span<const float> logits, int32_t labe
   // to, so that a correction of zero changes no answer.
   const std::span<const float> probabilities = scratch->probabilities();
   base_judged_[i] = JudgeProbabilities(probabilities, label, ArgMax(probabilities));
-  const MemoryDescription& description = predictor_.memory().description();
-  RESMEM_RETURN_IF_ERROR(ToProbabilities(description.calibrator, description.calibrator_temperature,
-                                         scratch->resmem_scores()));
-  resmem_judged_[i] = JudgeProbabilities(scratch->resmem_scores(), label, resmem_answers()[i]);
+  RESMEM_ASSIGN_OR_RETURN(const std::span<const float> judged, JudgedProbabilities(thread));
+  resmem_judged_[i] = JudgeProbabilities(judged, label, resmem_answers()[i]);
   return {};
+}
+
+Result<std::span<const float>> ClassificationJudge::JudgedProbabilities(Scratch* scratch) const {
+  if (scratch->blend) return std::span<const float>(scratch->blended);
+  if (*options_.method == Method::kBase) return scratch->answers.probabilities();
+  const MemoryDescription& description = predictor_.memory().description();
+  const std::span<float> scores = scratch->answers.resmem_scores();
+  RESMEM_RETURN_IF_ERROR(
+      ToProbabilities(description.calibrator, description.calibrator_temperature, scores));
+  return std::span<const float>(scores);
 }
 
 Status ClassificationJudge::AnswerByClassMeans(const Rows& rows, const Neighbors& neighbors,
@@ -148,7 +183,7 @@ void ClassificationJudge::Count(const Rows& rows, Entry* entry) const {
   for (size_t i = 0; i < entry->answers.size(); ++i) {
     entry->counts.Add(base_answers()[i] == rows.labels[i], entry->answers[i] == rows.labels[i]);
   }
-  if (!entry->is_mixture()) return;
+  if (!entry->keeps_probabilities) return;
   for (const float probability : entry->probabilities) {
     bool floored = false;
     entry->nll += NegativeLog(probability, &floored);
@@ -209,13 +244,12 @@ void ClassificationJudge::Finish(Evaluation* evaluation) const {
     result.against_base =
         MakePairedGain(counts.fixed, counts.harmed, counts.both_right, counts.both_wrong);
     result.accuracy = MakeAccuracy(counts.both_right + counts.fixed, result.against_base.total);
-    if (entry.is_mixture()) {
+    if (entry.keeps_probabilities) {
       result.nll = entry.nll / static_cast<double>(std::max<int64_t>(result.accuracy.total, 1));
       result.floored = entry.floored;
     } else if (entry.method != Method::kNearestClassMean) {
-      const Calibration& calibration = entry.method == Method::kBase
-                                           ? evaluation->base_calibration
-                                           : evaluation->resmem_calibration;
+      const Calibration& calibration =
+          e == 0 ? evaluation->base_calibration : evaluation->resmem_calibration;
       result.nll = calibration.nll;
       result.floored = calibration.floored;
     }

@@ -4,18 +4,20 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "eval/calibration.h"
 #include "eval/judge.h"
 #include "eval/row_answers.h"
+#include "predict/blend.h"
 
 namespace resmem {
 
 class ClassificationJudge : public Judge {
  public:
-  // `options.parameters` must be set.
+  // `options.parameters` and `options.method` must be set.
   ClassificationJudge(const Predictor& predictor, const EvaluationOptions& options);
 
   Status Add(const RowBlock& block, int64_t begin, int64_t count,
@@ -31,18 +33,25 @@ class ClassificationJudge : public Judge {
     Method method = Method::kBase;
     float lambda = 0;
     Counts counts;
-    double nll = 0;  // summed over rows: k-NN and kNN-LM
+    bool keeps_probabilities = false;  // all but base, nearest class mean and the last
+    double nll = 0;                    // summed over rows, where it keeps them
     int64_t floored = 0;
-    // Of the current block: answers, and what k-NN and kNN-LM give the label.
+    // Of the current block: answers, and what the method gives the label.
     std::vector<int32_t> answers;
     std::vector<float> probabilities;
-
-    bool is_mixture() const { return method == Method::kKnn || method == Method::kKnnLm; }
   };
 
+  // One thread's.
+  struct Scratch {
+    RowAnswers answers;
+    std::optional<BlendRow> blend;
+    std::vector<float> blended;
+  };
   // Sets what is judged of one row of the block, whose number is `row`.
   Status JudgeRow(std::span<const float> logits, int32_t label, const Neighbors& neighbors,
-                  int64_t row, RowAnswers* scratch);
+                  int64_t row, Scratch* scratch);
+  // The probabilities of the method that is judged.
+  Result<std::span<const float>> JudgedProbabilities(Scratch* scratch) const;
   // The answers of the method that looks at all rows together.
   Status AnswerByClassMeans(const Rows& rows, const Neighbors& neighbors, Entry* entry);
   void Count(const Rows& rows, Entry* entry) const;
@@ -53,7 +62,7 @@ class ClassificationJudge : public Judge {
   const EvaluationOptions& options_;
   const Parameters parameters_;
   const int64_t classes_;
-  std::vector<Entry> entries_;  // the base first, ResMem last
+  std::vector<Entry> entries_;  // the base first, the method that is judged last
   CalibrationSum base_calibration_, resmem_calibration_;
   std::vector<GroupResult> class_groups_;
   struct Slice {
@@ -69,7 +78,7 @@ class ClassificationJudge : public Judge {
 
   // Of the current block.
   std::vector<CalibrationRow> base_judged_, resmem_judged_;
-  std::vector<RowAnswers> scratch_;  // one a thread
+  std::vector<Scratch> scratch_;  // one a thread
 };
 
 }  // namespace resmem

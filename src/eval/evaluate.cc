@@ -22,8 +22,31 @@ int64_t PieceRows(int64_t outputs, int64_t k) {
   return std::clamp<int64_t>(kValues / std::max({outputs, k, int64_t{1}}), 1, 8192);
 }
 
+// Of the answer that is judged.
+Parameters JudgedParameters(const MemoryDescription& description,
+                            const EvaluationOptions& options) {
+  return NeedsBlend(*options.method) ? description.blend->parameters : *options.parameters;
+}
+
+// Enough for every method.
+int64_t LargestK(const MemoryDescription& description, const EvaluationOptions& options) {
+  return std::max(options.parameters->k, JudgedParameters(description, options).k);
+}
+
 Status CheckOptions(const MemoryDescription& description, const EvaluationOptions& options) {
   RESMEM_RETURN_IF_ERROR(CheckParameters(*options.parameters));
+  const Method method = *options.method;
+  if (method != Method::kBase && method != Method::kResMem && !NeedsBlend(method)) {
+    return {ErrorCode::kInvalidArgument,
+            Text(MethodName(method),
+                 " cannot be judged as a memory's answer; give base, resmem, "
+                 "blend or logit-boost")};
+  }
+  if (NeedsBlend(method) && !description.blend) {
+    return {ErrorCode::kInvalidArgument,
+            Text("the method is ", MethodName(method),
+                 ", but this memory has none: fit it on held-out rows with resmem tune")};
+  }
   const std::vector<int32_t>& coarse = options.coarse_of_class;
   if (!coarse.empty() && static_cast<int64_t>(coarse.size()) != description.outputs) {
     return {ErrorCode::kBadData, Text("there are ", coarse.size(), " coarse labels for ",
@@ -42,7 +65,9 @@ Status CheckOptions(const MemoryDescription& description, const EvaluationOption
 class Evaluator {
  public:
   Evaluator(const Predictor& predictor, const EvaluationOptions& options)
-      : predictor_(predictor), options_(options) {
+      : predictor_(predictor),
+        options_(options),
+        largest_k_(LargestK(predictor.memory().description(), options)) {
     if (predictor.memory().description().task == Task::kClassification) {
       judge_ = std::make_unique<ClassificationJudge>(predictor, options);
     } else {
@@ -54,8 +79,7 @@ class Evaluator {
     RESMEM_RETURN_IF_ERROR(
         block_.Load(predictor_.memory(), begin, rows, options_.only, options_.leave_one_out));
     const int64_t count = block_.rows().count();
-    const int64_t step =
-        PieceRows(predictor_.memory().description().outputs, options_.parameters->k);
+    const int64_t step = PieceRows(predictor_.memory().description().outputs, largest_k_);
     for (int64_t first = 0; first < count; first += step) {
       RESMEM_RETURN_IF_ERROR(AddPiece(first, std::min(step, count - first)));
       if (options_.progress != nullptr && options_.progress->Cancelled()) {
@@ -79,13 +103,14 @@ class Evaluator {
                                              : "there are no rows to evaluate");
     }
     evaluation_.task = description.task;
-    evaluation_.parameters = *options_.parameters;
+    evaluation_.method = *options_.method;
+    evaluation_.parameters = JudgedParameters(description, options_);
     evaluation_.leave_one_out = options_.leave_one_out;
     evaluation_.calibrator = description.calibrator;
     evaluation_.calibrator_temperature = description.calibrator_temperature;
     if (description.task == Task::kClassification) {
       evaluation_.mean_residual_mass =
-          predictor_.memory().MeanResidualMass(options_.parameters->temperature);
+          predictor_.memory().MeanResidualMass(evaluation_.parameters.temperature);
       RESMEM_RETURN_IF_ERROR(predictor_.memory().damage());
     }
     judge_->Finish(&evaluation_);
@@ -103,8 +128,8 @@ class Evaluator {
             : block_.exclude().subspan(static_cast<size_t>(begin), static_cast<size_t>(count));
     const Clock::time_point start = Clock::now();
     RESMEM_RETURN_IF_ERROR(predictor_.FindNeighbors(block_.rows().keys.Slice(begin, count),
-                                                    options_.parameters->k, exclude,
-                                                    options_.threads, nullptr, &neighbors_));
+                                                    largest_k_, exclude, options_.threads, nullptr,
+                                                    &neighbors_));
     const Clock::time_point searched = Clock::now();
     evaluation_.search_seconds += std::chrono::duration<double>(searched - start).count();
     for (int64_t q = 0; q < count && neighbors_.k > 0; ++q) {
@@ -117,6 +142,7 @@ class Evaluator {
 
   const Predictor& predictor_;
   const EvaluationOptions& options_;
+  const int64_t largest_k_;
   std::unique_ptr<Judge> judge_;
   RowBlock block_;
   Neighbors neighbors_;
@@ -129,6 +155,10 @@ class Evaluator {
 Result<Evaluation> Evaluate(const Predictor& predictor, const RowSource& rows,
                             const EvaluationOptions& options) try {
   EvaluationOptions resolved = options;
+  if (!resolved.method.has_value()) {
+    resolved.method =
+        options.parameters.has_value() ? Method::kResMem : predictor.memory().description().answer;
+  }
   if (!resolved.parameters.has_value()) {
     resolved.parameters = predictor.memory().description().parameters;
   }

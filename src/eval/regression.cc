@@ -16,7 +16,7 @@ Status RegressionJudge::Add(const RowBlock& block, int64_t begin, int64_t count,
                             const Neighbors& neighbors) {
   const Rows rows = block.rows().Slice(begin, count);
   RESMEM_RETURN_IF_ERROR(Errors(rows, neighbors, Method::kBase, &base_errors_));
-  RESMEM_RETURN_IF_ERROR(Errors(rows, neighbors, Method::kResMem, &resmem_errors_));
+  RESMEM_RETURN_IF_ERROR(Errors(rows, neighbors, *options_.method, &resmem_errors_));
   if (knn_) RESMEM_RETURN_IF_ERROR(Errors(rows, neighbors, Method::kKnn, &knn_errors_));
   for (size_t i = 0; i < base_errors_.size(); ++i) {
     base_.Add(base_errors_[i]);
@@ -33,9 +33,8 @@ Status RegressionJudge::Errors(const Rows& rows, const Neighbors& neighbors, Met
                                std::vector<double>* errors) {
   const size_t outputs = targets_.size();
   const auto count = static_cast<size_t>(rows.count());
-  PredictOptions predict;
-  predict.parameters = *options_.parameters;
-  predict.method = method;
+  PredictOptions predict = predictor_.OptionsOf(method);
+  if (!NeedsBlend(method)) predict.parameters = *options_.parameters;
   predict.threads = options_.threads;
   scores_.resize(count * outputs);
   RESMEM_RETURN_IF_ERROR(predictor_.Score(rows.keys, rows.logits, neighbors, predict, scores_));

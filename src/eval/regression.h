@@ -29,7 +29,7 @@ class RunningMoments {
 
 class RegressionJudge : public Judge {
  public:
-  // `options.parameters` must be set.
+  // `options.parameters` and `options.method` must be set.
   RegressionJudge(const Predictor& predictor, const EvaluationOptions& options);
 
   Status Add(const RowBlock& block, int64_t begin, int64_t count,

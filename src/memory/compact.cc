@@ -141,6 +141,10 @@ Status Compact(FolderChange* change, const CompactOptions& options) {
   // What is copied gets new checksums: nothing broken may get one.
   RESMEM_RETURN_IF_ERROR(rows.Verify(options.progress));
   if (freeze) {
+    // The default answer needs the residuals at its own temperature.
+    if (description.blend) {
+      description.parameters.temperature = description.blend->parameters.temperature;
+    }
     description.form = FrozenForm(description.outputs);
     RESMEM_ASSIGN_OR_RETURN(description, NormalizeDescription(description));
   }

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "memory/manifest/answer.h"
 #include "memory/manifest/description.h"
 #include "memory/manifest/file_names.h"
 #include "memory/manifest/folder_change.h"
@@ -67,7 +68,10 @@ Status UpdateDescription(FileSystem& files, const std::string& path,
     current.tuned = description.tuned;
     current.calibrator = description.calibrator;
     current.calibrator_temperature = description.calibrator_temperature;
+    current.answer = description.answer;
+    current.blend = description.blend;
     current.notes = description.notes;
+    RESMEM_RETURN_IF_ERROR(CheckAnswer(current));
     return change->Publish(std::move(manifest));
   });
 }

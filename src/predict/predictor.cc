@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "kernels/vector_math.h"
+#include "predict/blend.h"
 #include "predict/class_means.h"
 #include "predict/correction.h"
 #include "predict/input_checks.h"
@@ -55,7 +57,12 @@ Status CheckOptions(const ResidualMemory& memory, const Neighbors& neighbors,
     return {ErrorCode::kInvalidArgument, Text("k is ", options.parameters.k, ", but only ",
                                               neighbors.k, " neighbors a query were searched")};
   }
-  if (options.method != Method::kResMem) return {};
+  if (NeedsBlend(options.method) && !description.blend) {
+    return {ErrorCode::kInvalidArgument,
+            Text("the method is ", MethodName(options.method),
+                 ", but this memory has none: fit it on held-out rows with resmem tune")};
+  }
+  if (options.method != Method::kResMem && !NeedsBlend(options.method)) return {};
   return CheckFrozenTemperature(description, options.parameters.temperature);
 }
 
@@ -66,12 +73,17 @@ class Scorer {
       : options_(options),
         classify_(memory.description().task == Task::kClassification),
         correction_(memory),
-        sum_(static_cast<size_t>(memory.description().outputs)) {}
+        sum_(static_cast<size_t>(memory.description().outputs)) {
+    if (!NeedsBlend(options.method)) return;
+    blend_ = &*memory.description().blend;
+    blend_row_.emplace(memory);
+  }
 
   void Score(std::span<const float> logits, const Neighbors& neighbors, int64_t q,
              std::span<float> score) {
     if (options_.method == Method::kBase)
       return Base(logits, options_.parameters.temperature, score);
+    if (NeedsBlend(options_.method)) return Blended(logits, neighbors, q, score);
     correction_.Weigh(neighbors.rows_of(q), neighbors.distances_of(q), options_.parameters);
     if (options_.method == Method::kResMem) {
       Base(logits, options_.parameters.temperature, score);
@@ -100,13 +112,32 @@ class Scorer {
     }
   }
 
+  void Blended(std::span<const float> logits, const Neighbors& neighbors, int64_t q,
+               std::span<float> score) {
+    const Blend& blend = *blend_;
+    if (classify_) {
+      blend_row_->Load(logits, neighbors.rows_of(q), neighbors.distances_of(q), options_.parameters,
+                       blend.prior, blend.base_temperature);
+    } else {
+      blend_row_->LoadRegression(neighbors.rows_of(q), neighbors.distances_of(q),
+                                 options_.parameters);
+    }
+    blend_row_->Answer(blend, logits, score);
+  }
+
   const PredictOptions& options_;
   const bool classify_;
+  const Blend* blend_ = nullptr;  // where the method is one
+  std::optional<BlendRow> blend_row_;
   Correction correction_;
   std::vector<float> sum_;
 };
 
 }  // namespace
+
+bool NeedsBlend(Method method) {
+  return method == Method::kBlend || method == Method::kLogitBoost;
+}
 
 struct Predictor::Impl {
   explicit Impl(const ResidualMemory& memory_in) : memory(memory_in) {}
@@ -135,8 +166,25 @@ const ResidualMemory& Predictor::memory() const {
 
 PredictOptions Predictor::DefaultOptions() const {
   PredictOptions options;
-  options.parameters = memory().description().parameters;
+  const MemoryDescription& description = memory().description();
+  options.method = description.answer;
+  options.parameters = description.blend ? description.blend->parameters : description.parameters;
   return options;
+}
+
+PredictOptions Predictor::OptionsOf(Method method) const {
+  PredictOptions options = DefaultOptions();
+  if (!NeedsBlend(method)) options.parameters = memory().description().parameters;
+  options.method = method;
+  return options;
+}
+
+float Predictor::DistancePercentile(const Neighbors& neighbors, int64_t q) const {
+  const std::optional<Blend>& blend = memory().description().blend;
+  if (!blend || neighbors.k == 0) return -1;
+  const size_t count = CountNeighbors(neighbors.rows_of(q), blend->parameters.k);
+  if (count == 0) return -1;
+  return PercentileOf(*blend, neighbors.distances_of(q)[std::min(kGuardNeighbor, count) - 1]);
 }
 
 Status Predictor::FindNeighbors(MatrixView keys, int64_t k, std::span<const int64_t> exclude,
@@ -223,22 +271,6 @@ Status Predictor::Predict(MatrixView keys, MatrixView logits, const PredictOptio
   return {};
 } catch (...) {
   return CaughtException("predict");
-}
-
-const char* MethodName(Method method) {
-  switch (method) {
-    case Method::kBase:
-      return "base";
-    case Method::kNearestClassMean:
-      return "nearest-class-mean";
-    case Method::kKnn:
-      return "knn";
-    case Method::kKnnLm:
-      return "knn-lm";
-    case Method::kResMem:
-      return "resmem";
-  }
-  return "unknown";
 }
 
 int64_t ArgMax(std::span<const float> scores) {

@@ -16,12 +16,12 @@ double MeritOfLoss(double loss) {
 // Larger is better.
 double Merit(const ChoiceRule& rule, const TuningPoint& point) {
   if (rule.task == Task::kRegression) return MeritOfLoss(point.loss);
-  return static_cast<double>(rule.objective == Objective::kGain ? point.fixed - point.harmed
-                                                                : point.fixed);
+  return static_cast<double>(
+      rule.objective == Objective::kTprUnderFpr ? point.fixed : point.fixed - point.harmed);
 }
 
 bool Admitted(const ChoiceRule& rule, const TuningPoint& point, int64_t rows) {
-  if (rule.task == Task::kRegression || rule.objective == Objective::kGain) return true;
+  if (rule.task == Task::kRegression || rule.objective != Objective::kTprUnderFpr) return true;
   return static_cast<double>(point.harmed) / static_cast<double>(rows) < rule.fpr_limit;
 }
 

@@ -41,7 +41,15 @@ bool TemperatureIsFixed(const MemoryDescription& description) {
 }  // namespace
 
 const char* ObjectiveName(Objective objective) {
-  return objective == Objective::kGain ? "gain" : "tpr-under-fpr";
+  switch (objective) {
+    case Objective::kNll:
+      return "nll";
+    case Objective::kGain:
+      return "accuracy";
+    case Objective::kTprUnderFpr:
+      return "tpr-at-fpr";
+  }
+  return "unknown";
 }
 
 Grid DefaultGrid(double typical_distance, int64_t rows) {

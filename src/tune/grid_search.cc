@@ -179,7 +179,7 @@ Result<std::vector<PointSums>> SearchGrid(const ResidualMemory& memory, const Va
   const int threads = ResolveThreads(options.threads);
   ResidualTable table(memory, rows, GridWalk::Stride(memory.description().outputs));
   Wave wave(memory, table, grid, threads);
-  std::vector<PointSums> result(static_cast<size_t>(std::max<int64_t>(options.folds, 1)));
+  std::vector<PointSums> result(static_cast<size_t>(std::max<int64_t>(rows.folds, 1)));
   for (PointSums& fold : result) fold.Resize(grid);
   for (const ValidationBlock& block : rows.blocks) {
     for (const int32_t fold : block.folds) ++result[static_cast<size_t>(fold)].rows;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "memory/manifest/answer.h"
 #include "resmem/tuner.h"
 #include "tune/choice.h"
 
@@ -13,6 +14,7 @@ namespace resmem {
 namespace {
 
 constexpr size_t kTracePoints = 20;
+constexpr char kTuning[] = "tuning", kFormer[] = "before_tuning";  // names of notes
 
 // The shortest decimal that is this float: 0.7 and not 0.699999988079071.
 double Decimal(float value) {
@@ -34,6 +36,24 @@ nlohmann::json GainJson(const PairedGain& gain) {
           {"harmed", gain.harmed},
           {"gain", gain.gain},
           {"interval", {gain.interval.low, gain.interval.high}}};
+}
+
+// Why the memory answers as it does.
+void AddBlend(const Tuning& tuning, nlohmann::json* trace) {
+  if (!tuning.blend) return;
+  const BlendTuning& blend = *tuning.blend;
+  nlohmann::json& json = (*trace)["blend"] = {{"method", MethodName(blend.method)},
+                                              {"adopted", blend.adopted},
+                                              {"reason", blend.reason},
+                                              {"rows", blend.rows}};
+  if (!blend.blend) return;
+  json["folds"] = blend.folds;
+  json["points"] = blend.points;
+  json["base_nll"] = blend.base_nll;
+  json["scaled_nll"] = blend.scaled_nll;
+  json["nll"] = blend.nll;
+  json["nll_interval"] = {blend.nll_interval.low, blend.nll_interval.high};
+  if (tuning.task == Task::kClassification) json["gain"] = GainJson(blend.gain);
 }
 
 std::string Trace(const Tuning& tuning) {
@@ -66,6 +86,7 @@ std::string Trace(const Tuning& tuning) {
     trace["base_loss"] = tuning.base_loss;
     trace["chosen_loss"] = tuning.chosen_loss;
     if (tuning.cross_validated_loss) trace["cross_validated_loss"] = *tuning.cross_validated_loss;
+    AddBlend(tuning, &trace);
     return trace.dump();
   }
   if (tuning.objective == Objective::kTprUnderFpr) trace["fpr_limit"] = tuning.fpr_limit;
@@ -73,19 +94,66 @@ std::string Trace(const Tuning& tuning) {
   if (tuning.cross_validated_gain) {
     trace["cross_validated_gain"] = GainJson(*tuning.cross_validated_gain);
   }
+  AddBlend(tuning, &trace);
   return trace.dump();
+}
+
+// Everything that ApplyTuning() changes, for UndoTuning().
+std::string FormerState(const MemoryDescription& description) {
+  const auto trace = description.notes.find(kTuning);
+  return Json{{"k", description.parameters.k},
+              {"sigma", description.parameters.sigma},
+              {"temperature", description.parameters.temperature},
+              {"tuned", description.tuned},
+              {"calibrator_temperature", description.calibrator_temperature},
+              {"answer", AnswerToJson(description)},
+              {"tuning", trace == description.notes.end() ? "" : trace->second}}
+      .dump();
 }
 
 }  // namespace
 
 MemoryDescription ApplyTuning(MemoryDescription description, const Tuning& tuning) {
+  description.notes[kFormer] = FormerState(description);
   description.parameters = tuning.chosen;
   description.tuned = true;
   if (!tuning.calibrator.empty()) {
     description.calibrator = tuning.calibrator;
     description.calibrator_temperature = tuning.calibrator_temperature;
   }
-  description.notes["tuning"] = Trace(tuning);
+  description.notes[kTuning] = Trace(tuning);
+  if (!tuning.blend) {  // only ResMem was asked for
+    description.answer = Method::kResMem;
+    description.blend.reset();
+  } else if (tuning.blend->blend) {
+    description.answer = tuning.blend->adopted ? tuning.blend->method : Method::kBase;
+    description.blend = tuning.blend->adopted ? tuning.blend->blend : std::nullopt;
+  }
+  return description;
+}
+
+Result<MemoryDescription> UndoTuning(MemoryDescription description) {
+  const auto note = description.notes.find(kFormer);
+  if (note == description.notes.end()) {
+    return Status(ErrorCode::kNotFound,
+                  "the memory keeps no earlier tuning: only the last one can be undone, once");
+  }
+  const Json json = Json::parse(note->second, nullptr, /*allow_exceptions=*/false);
+  Fields fields(json, "the earlier tuning");
+  const Json* const answer = fields.Find("answer");
+  fields.Get("k", &description.parameters.k);
+  fields.Get("sigma", &description.parameters.sigma);
+  fields.Get("temperature", &description.parameters.temperature);
+  fields.Get("tuned", &description.tuned);
+  fields.Get("calibrator_temperature", &description.calibrator_temperature);
+  std::string trace;
+  fields.Get("tuning", &trace);
+  RESMEM_RETURN_IF_ERROR(fields.status());
+  description.blend.reset();
+  RESMEM_RETURN_IF_ERROR(AnswerFromJson(*answer, &description));
+  description.notes.erase(note);
+  description.notes.erase(kTuning);
+  if (!trace.empty()) description.notes[kTuning] = trace;
   return description;
 }
 

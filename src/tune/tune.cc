@@ -8,6 +8,7 @@
 #include "support/checked_math.h"
 #include "support/guard.h"
 #include "support/text.h"
+#include "tune/blend_tuning.h"
 #include "tune/calibrator_choice.h"
 #include "tune/choice.h"
 #include "tune/grid.h"
@@ -22,7 +23,8 @@ constexpr int64_t kMostFolds = 1000;
 // The sums over each fold and over its others, and the points.
 Status CheckSize(const ResidualMemory& memory, const TuneOptions& options) {
   const Grid grid = FillGrid(memory.description(), options.grid, 1, memory.rows());
-  const int64_t copies = 2 * std::max<int64_t>(options.folds, 1) + 4;
+  const int64_t folds = options.folds.value_or(5);
+  const int64_t copies = 2 * std::max<int64_t>(folds, 1) + 4;
   std::optional<int64_t> bytes = copies * static_cast<int64_t>(sizeof(TuningPoint));
   for (const size_t size : {grid.k.size(), grid.sigma.size(), grid.temperature.size()}) {
     if (bytes.has_value()) bytes = CheckedMultiply(*bytes, static_cast<int64_t>(size));
@@ -31,21 +33,39 @@ Status CheckSize(const ResidualMemory& memory, const TuneOptions& options) {
   return {
       ErrorCode::kResourceExhausted,
       Text("a grid of ", grid.k.size(), " x ", grid.sigma.size(), " x ", grid.temperature.size(),
-           " points with ", options.folds, " folds does not fit the limit of ",
-           options.memory_limit >> 20, " MB; give a smaller grid, fewer folds or a higher limit")};
+           " points with ", folds, " folds does not fit the limit of ", options.memory_limit >> 20,
+           " MB; give a smaller grid, fewer folds or a higher limit")};
+}
+
+// The base is better on such rows than it will ever be again.
+bool TrainedOn(const ResidualMemory& memory, const TuneOptions& options) {
+  return options.leave_one_out && !memory.description().cross_fitted;
 }
 
 Status CheckOptions(const ResidualMemory& memory, const TuneOptions& options) {
   if (memory.rows() == 0) {
     return {ErrorCode::kInvalidArgument, "the memory is empty: there is nothing to tune"};
   }
-  if (options.folds < 0 || options.folds == 1 || options.folds > kMostFolds) {
+  const int64_t folds = options.folds.value_or(0);
+  if (folds < 0 || folds == 1 || folds > kMostFolds) {
     return {ErrorCode::kInvalidArgument,
-            Text("folds is ", options.folds, "; give 0 for none, or 2 .. ", kMostFolds)};
+            Text("folds is ", folds, "; give 0 for none, or 2 .. ", kMostFolds)};
   }
   if (!(options.fpr_limit > 0 && options.fpr_limit <= 1)) {
     return {ErrorCode::kInvalidArgument,
             Text("the limit on FPR is ", options.fpr_limit, "; it must lie above 0 and up to 1")};
+  }
+  const Method method = options.method;
+  if (method != Method::kResMem && method != Method::kBlend && method != Method::kLogitBoost) {
+    return {ErrorCode::kInvalidArgument,
+            Text(MethodName(method), " cannot be fitted; give blend, logit-boost or resmem")};
+  }
+  if (TrainedOn(memory, options) && method != Method::kResMem &&
+      memory.description().answer != Method::kResMem) {
+    return {ErrorCode::kInvalidArgument,
+            "this memory's answer was fitted on held-out rows; leave-one-out on rows that the base "
+            "was trained on cannot improve it and would replace it: tune on held-out rows, or ask "
+            "for ResMem's own answer (--method resmem)"};
   }
   RESMEM_RETURN_IF_ERROR(CheckGrid(memory.description(), options.grid));
   return CheckSize(memory, options);
@@ -141,6 +161,35 @@ void Warn(const ResidualMemory& memory, const ValidationRows& rows, const TuneOp
   }
 }
 
+Result<BlendTuning> FitAnswer(const ResidualMemory& memory, const ValidationRows& rows,
+                              const TuneOptions& options) {
+  BlendTuning none;
+  none.method = options.method;
+  none.rows = rows.rows;
+  if (TrainedOn(memory, options)) {
+    none.reason =
+        "the rows are the memory's own and the base was trained on them: a blend needs held-out "
+        "rows, nothing was fitted";
+    return none;
+  }
+  if (rows.rows < TuneOptions::kFewestRows) {
+    none.reason = Text("only ", rows.rows, " held-out rows: a blend takes at least ",
+                       TuneOptions::kFewestRows, ", nothing was fitted");
+    return none;
+  }
+  if (rows.folds < 2) {
+    none.reason =
+        "without folds there is no cross-validation to support a blend, nothing was fitted";
+    return none;
+  }
+  return TuneBlend(memory, rows, options, rows.folds, LargestK(options.grid, memory.rows()));
+}
+
+std::string AnswerWarning(const BlendTuning& blend) {
+  if (!blend.blend) return Text("No ", MethodName(blend.method), ": ", blend.reason, ".");
+  return Text("The memory keeps the base's answer: ", blend.reason, ".");
+}
+
 }  // namespace
 
 Result<Tuning> Tune(const Predictor& predictor, const RowSource& source,
@@ -167,13 +216,17 @@ Result<Tuning> Tune(const Predictor& predictor, const RowSource& source,
   const ChoiceRule rule{description.task, options.objective, options.fpr_limit};
   tuning.points = MakePoints(tuning.grid, all);
   Choose(rule, all, description, &tuning);
-  if (options.folds >= 2) CrossValidate(rule, folds, all, &tuning);
+  if (rows.folds >= 2) CrossValidate(rule, folds, all, &tuning);
   if (description.task == Task::kClassification) {
     RESMEM_ASSIGN_OR_RETURN(const CalibratorChoice calibrator,
                             ChooseCalibrator(predictor, rows, tuning.chosen, options.threads));
     tuning.calibrator = calibrator.name;
     tuning.calibrator_temperature = calibrator.temperature;
     tuning.calibrated_nll = calibrator.nll;
+  }
+  if (options.method != Method::kResMem) {
+    RESMEM_ASSIGN_OR_RETURN(tuning.blend, FitAnswer(memory, rows, options));
+    if (!tuning.blend->reason.empty()) tuning.warnings.push_back(AnswerWarning(*tuning.blend));
   }
   Warn(memory, rows, options, &tuning);
   RESMEM_RETURN_IF_ERROR(memory.damage());

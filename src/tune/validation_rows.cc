@@ -12,6 +12,7 @@ namespace resmem {
 namespace {
 
 constexpr int64_t kTypicalNeighbor = 10;
+constexpr int64_t kDefaultFolds = 5;
 
 class Collector {
  public:
@@ -28,7 +29,7 @@ class Collector {
     });
   }
 
-  Status CheckRoles(int64_t total) const {
+  Status CheckRoles(int64_t total) {
     if (!split_exists() && test_rows_ > 0) {
       return {ErrorCode::kInvalidArgument,
               Text(test_rows_, " rows are marked test, the first is row ", first_test_row_,
@@ -36,9 +37,12 @@ class Collector {
     }
     const int64_t usable = split_exists() ? validation_rows_ : total;
     if (usable == 0) return {ErrorCode::kBadData, "there are no rows to tune on"};
-    if (options_.folds > usable) {
-      return {ErrorCode::kInvalidArgument, Text(options_.folds, " folds were asked for, but there ",
-                                                "are ", usable, " rows; give at most as many")};
+    const bool many = usable >= TuneOptions::kFewestRows;
+    collected_.folds = options_.folds.value_or(many ? kDefaultFolds : 0);
+    if (collected_.folds > usable) {
+      return {ErrorCode::kInvalidArgument,
+              Text(collected_.folds, " folds were asked for, but there ", "are ", usable,
+                   " rows; give at most as many")};
     }
     return {};
   }
@@ -121,7 +125,7 @@ class Collector {
     for (size_t i = order.size(); i > 1; --i) {
       std::swap(order[i - 1], order[random.Below(i)]);
     }
-    const int64_t folds = std::max<int64_t>(options_.folds, 1);
+    const int64_t folds = std::max<int64_t>(collected_.folds, 1);
     size_t next = 0;
     for (ValidationBlock& block : collected_.blocks) {
       for (int64_t q = 0; q < block.count(); ++q) {

@@ -31,6 +31,7 @@ struct ValidationRows {
   int64_t train_rows = 0;       // marked train, and used because no row is marked validation
   double typical_distance = 0;  // see DefaultGrid()
   double search_seconds = 0;
+  int64_t folds = 0;  // 0 or 1: none
 };
 
 // Errors: those of RowBlock; kInvalidArgument (rows marked test, folds), kBadData (no rows),

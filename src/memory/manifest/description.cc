@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "memory/manifest/answer.h"
 #include "memory/residuals/calibrators.h"
 #include "support/text.h"
 
@@ -65,6 +66,7 @@ Status CheckDescription(const MemoryDescription& description) {
     return Invalid(Text("no calibrator is called \"", description.calibrator, "\"; there are ",
                         CalibratorNamesText()));
   }
+  RESMEM_RETURN_IF_ERROR(CheckAnswer(description));
   if (description.form == ResidualForm::kSparse) {
     RESMEM_RETURN_IF_ERROR(CheckRange("top", description.top, 1, description.outputs));
   }

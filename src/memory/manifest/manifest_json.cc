@@ -6,6 +6,7 @@
 
 #include "format/json_fields.h"
 #include "memory/index/index_json.h"
+#include "memory/manifest/answer.h"
 #include "memory/manifest/description.h"
 #include "memory/manifest/file_names.h"
 #include "memory/manifest/file_record_json.h"
@@ -52,6 +53,10 @@ Status ReadDescription(const Json& object, MemoryDescription* description) {
     RESMEM_RETURN_IF_ERROR(inner.status());
   }
   RESMEM_RETURN_IF_ERROR(fields.status());
+  const auto answer = object.find("answer");  // absent where it is ResMem's
+  if (answer != object.end() && !answer->is_null()) {
+    RESMEM_RETURN_IF_ERROR(AnswerFromJson(*answer, description));
+  }
   if (FindCalibrator(description->calibrator) == nullptr) {
     return {ErrorCode::kUnsupported,
             Text("calibrator is \"", description->calibrator, "\", this program knows only ",
@@ -110,7 +115,8 @@ Result<std::string> ManifestToJson(const Manifest& manifest) {
   const MemoryDescription& d = manifest.description;
   Json segments = Json::array();
   for (const FileRecord& record : manifest.segments) segments.push_back(RecordToJson(record));
-  const Json json = {
+  const bool own_answer = d.answer != Method::kResMem;
+  Json json = {
       {"generation", manifest.generation},
       {"task", TaskName(d.task)},
       {"metric", kMetric},
@@ -126,7 +132,7 @@ Result<std::string> ManifestToJson(const Manifest& manifest) {
       {"tuned", d.tuned},
       {"cross_fitted", d.cross_fitted},
       {"has_sources", d.has_sources},
-      {"calibrator", d.calibrator},
+      {"calibrator", own_answer ? kAnswerInsteadOfCalibrator : d.calibrator},
       {"calibrator_temperature", d.calibrator_temperature},
       {"fingerprint", {{"digest", d.fingerprint.digest}, {"layer", d.fingerprint.layer}}},
       {"class_names", d.class_names},
@@ -139,6 +145,7 @@ Result<std::string> ManifestToJson(const Manifest& manifest) {
       {"deletions", manifest.deletions ? RecordToJson(*manifest.deletions) : Json(nullptr)},
       {"index", manifest.index ? IndexToJson(*manifest.index) : Json(nullptr)},
   };
+  if (own_answer) json["answer"] = AnswerToJson(d);
   for (const auto& [name, value] : json.items()) {
     try {
       (void)value.dump();

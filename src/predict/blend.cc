@@ -1,0 +1,165 @@
+#include "predict/blend.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/vector_math.h"
+#include "predict/portable_log.h"
+
+namespace resmem {
+namespace {
+
+constexpr float kMostDeviations = 3;
+// Distances below this share of sigma weigh the same; it keeps log d finite for copies.
+constexpr float kLeastDistance = 1e-3f;
+// A class less likely than this is out of the question; finite, so that no product is NaN.
+constexpr float kLeastLog = -1e4f;
+constexpr size_t kFadeBegins = 90, kFadeEnds = 99;
+
+// out = log softmax(logits / temperature); p = softmax(logits / temperature).
+void LogSoftmax(std::span<const float> logits, float temperature, std::span<float> p,
+                std::span<float> out) {
+  const auto count = static_cast<int64_t>(logits.size());
+  const float largest = logits[static_cast<size_t>(ArgMax(logits.data(), count))];
+  for (size_t c = 0; c < logits.size(); ++c) {
+    out[c] = std::max((logits[c] - largest) / temperature, kLeastLog);
+  }
+  Exp(out.data(), count, p.data());
+  const float total = Sum(p.data(), count);
+  const float log_total = PortableLog(total);
+  for (size_t c = 0; c < logits.size(); ++c) {
+    p[c] /= total;
+    out[c] -= log_total;
+  }
+}
+
+}  // namespace
+
+BlendGates GatesOf(std::span<const float> distances, const WeightedNeighbors& neighbors,
+                   float sigma) {
+  BlendGates gates;
+  const size_t count = neighbors.rows.size();
+  if (count == 0) return gates;
+  gates.neighbors = true;
+  gates.distance = distances[std::min(kGuardNeighbor, count) - 1];
+  const float least = std::max(kLeastDistance * sigma, std::numeric_limits<float>::min());
+  // 1 / sum of the squared normalised weights.
+  double squares = 0;
+  for (const float weight : neighbors.weights) {
+    const double share = static_cast<double>(weight) * neighbors.scale;
+    squares += share * share;
+  }
+  gates.u = {PortableLog(std::max(distances[0], least)),
+             PortableLog(std::max(distances[count - 1], least)),
+             PortableLog(static_cast<float>(1 / squares))};
+  return gates;
+}
+
+std::array<float, Blend::kGates> ScaledGates(const Blend& blend, const BlendGates& gates) {
+  std::array<float, Blend::kGates> scaled{};
+  for (size_t m = 0; m < Blend::kGates; ++m) {
+    scaled[m] = std::clamp((gates.u[m] - blend.gate_means[m]) / blend.gate_deviations[m],
+                           -kMostDeviations, kMostDeviations);
+  }
+  return scaled;
+}
+
+float FadeOf(const Blend& blend, const BlendGates& gates) {
+  if (!gates.neighbors) return 0;
+  const float begin = blend.distances[kFadeBegins], end = blend.distances[kFadeEnds];
+  if (gates.distance <= begin) return 1;
+  if (gates.distance >= end) return 0;
+  return (end - gates.distance) / (end - begin);
+}
+
+float PercentileOf(const Blend& blend, float distance) {
+  const std::vector<float>& at = blend.distances;
+  const auto above = std::upper_bound(at.begin(), at.end(), distance);
+  if (above == at.begin()) return 0;
+  if (above == at.end()) return 100;
+  const float low = *(above - 1), high = *above;
+  return static_cast<float>(above - at.begin() - 1) + (distance - low) / (high - low);
+}
+
+std::array<float, Blend::kParts> CoefficientsOf(const Blend& blend, const BlendGates& gates) {
+  const float fade = FadeOf(blend, gates);
+  const std::array<float, Blend::kGates> u = ScaledGates(blend, gates);
+  std::array<float, Blend::kParts> b{};
+  for (size_t j = 0; j < Blend::kParts; ++j) {
+    const auto& line = blend.coefficients[j];
+    float value = line[0];
+    for (size_t m = 0; m < Blend::kGates; ++m) value += line[m + 1] * u[m];
+    b[j] = fade == 0 ? 0.0f : fade * value;
+  }
+  b[kBasePart] += (1 - fade) / blend.base_temperature;
+  return b;
+}
+
+BlendRow::BlendRow(const ResidualMemory& memory)
+    : classify_(memory.description().task == Task::kClassification), correction_(memory) {
+  const auto outputs = static_cast<size_t>(memory.description().outputs);
+  for (auto& part : parts_) part.resize(outputs);
+  for (auto* values : {&base_, &log_base_, &labels_}) values->resize(outputs);
+}
+
+void BlendRow::Weigh(std::span<const int64_t> rows, std::span<const float> distances,
+                     const Parameters& parameters) {
+  correction_.Weigh(rows, distances, parameters);
+  gates_ = GatesOf(distances, correction_.neighbors(), parameters.sigma);
+  std::ranges::fill(parts_[kResidualPart], 0.0f);
+  correction_.AddTo(parameters.temperature, parts_[kResidualPart]);
+}
+
+void BlendRow::LogMixture(std::span<const float> sum, float prior, std::span<float> out) const {
+  const float log_prior = PortableLog(prior);
+  for (size_t c = 0; c < sum.size(); ++c) {
+    // Most classes have no neighbor; and p0 may be too small for a float where its log is not.
+    const float mixture = sum[c] + prior * base_[c];
+    const bool from_sum = sum[c] > 0 && mixture >= std::numeric_limits<float>::min();
+    out[c] = from_sum ? PortableLog(mixture) : log_prior + log_base_[c];
+  }
+}
+
+void BlendRow::Load(std::span<const float> logits, std::span<const int64_t> rows,
+                    std::span<const float> distances, const Parameters& parameters, float prior,
+                    float base_temperature) {
+  Weigh(rows, distances, parameters);
+  LogSoftmax(logits, 1.0f, base_, parts_[kBasePart]);
+  if (correction_.empty()) {
+    std::ranges::fill(parts_[kLabelsPart], 0.0f);
+    std::ranges::fill(parts_[kExpectedPart], 0.0f);
+    return;
+  }
+  LogSoftmax(logits, base_temperature, base_, log_base_);
+  correction_.SumAnswers(labels_);
+  for (float& label : labels_) label *= correction_.neighbors().scale;
+  LogMixture(labels_, prior, parts_[kLabelsPart]);
+  // B = A - (A - B); rounding may leave it a trifle below 0.
+  for (size_t c = 0; c < labels_.size(); ++c) labels_[c] -= parts_[kResidualPart][c];
+  LogMixture(labels_, prior, parts_[kExpectedPart]);
+}
+
+void BlendRow::LoadRegression(std::span<const int64_t> rows, std::span<const float> distances,
+                              const Parameters& parameters) {
+  Weigh(rows, distances, parameters);
+}
+
+void BlendRow::Answer(const Blend& blend, std::span<const float> logits,
+                      std::span<float> out) const {
+  const std::array<float, Blend::kParts> b = CoefficientsOf(blend, gates_);
+  if (!classify_) {
+    for (size_t c = 0; c < out.size(); ++c) {
+      out[c] = logits[c] + b[kResidualPart] * parts_[kResidualPart][c];
+    }
+    return;
+  }
+  for (size_t c = 0; c < out.size(); ++c) {
+    out[c] = b[kBasePart] * parts_[kBasePart][c] + b[kLabelsPart] * parts_[kLabelsPart][c] +
+             b[kExpectedPart] * parts_[kExpectedPart][c] +
+             b[kResidualPart] * parts_[kResidualPart][c];
+  }
+  Softmax(out.data(), static_cast<int64_t>(out.size()), 1.0f, out.data());
+}
+
+}  // namespace resmem

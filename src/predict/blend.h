@@ -1,0 +1,89 @@
+// The blended answer of one query: docs/predictor.md, struct Blend in resmem/residual_memory.h.
+//
+//   A = sum_i w_i onehot(y_i)              labels      what the neighbors are
+//   B = sum_i w_i softmax(f_i / T)         expected    what the base said there
+//   eta = b_0 log softmax(f) + b_1 log(A + a p0) + b_2 log(B + a p0) + b_3 (A - B)
+//
+// A and A - B are the sums of correction.h.  Sparse memories keep A - B for some classes only;
+// where it is missing it counts as 0.  The same bits on every machine and for any thread count.
+#ifndef RESMEM_PREDICT_BLEND_H_
+#define RESMEM_PREDICT_BLEND_H_
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "predict/correction.h"
+#include "resmem/residual_memory.h"
+
+namespace resmem {
+
+// Whose distance says how far a query is from the memory.
+inline constexpr size_t kGuardNeighbor = 10;
+
+enum BlendPart : size_t { kBasePart, kLabelsPart, kExpectedPart, kResidualPart };
+
+// What one query's neighbors say about how far to trust them.
+struct BlendGates {
+  std::array<float, Blend::kGates> u{};  // log d_1, log d_k, log n_eff; not scaled
+  float distance = 0;                    // to the tenth neighbor, or the last of fewer
+  bool neighbors = false;                // whether there are any
+};
+// `distances`: of the neighbors that count.
+BlendGates GatesOf(std::span<const float> distances, const WeightedNeighbors& neighbors,
+                   float sigma);
+
+// Scaled and held within -3 .. 3.
+std::array<float, Blend::kGates> ScaledGates(const Blend& blend, const BlendGates& gates);
+
+// 1 up to the 90th percentile of the distances that the blend was fitted on, 0 from the 99th on.
+float FadeOf(const Blend& blend, const BlendGates& gates);
+
+// 0 .. 100: where a distance lies among those that the blend was fitted on.
+float PercentileOf(const Blend& blend, float distance);
+
+// b_j(x), faded: without neighbors, and far from all that tuning saw, the base's at T0.
+// Regression: the base counts 1, and only the residual's is used.
+std::array<float, Blend::kParts> CoefficientsOf(const Blend& blend, const BlendGates& gates);
+
+// One query after the other; allocates nothing once it has met the largest k.  One object serves
+// one thread.
+class BlendRow {
+ public:
+  explicit BlendRow(const ResidualMemory& memory);
+
+  // Classification: finite logits, and the query's neighbors.
+  void Load(std::span<const float> logits, std::span<const int64_t> rows,
+            std::span<const float> distances, const Parameters& parameters, float prior,
+            float base_temperature);
+  // Regression: base and mean residual.
+  void LoadRegression(std::span<const int64_t> rows, std::span<const float> distances,
+                      const Parameters& parameters);
+
+  const BlendGates& gates() const { return gates_; }
+  const Correction& correction() const { return correction_; }
+  // What b_j multiplies, of each class.
+  std::span<const float> part(size_t j) const { return parts_[j]; }
+  std::span<const float> base_probabilities() const { return base_; }  // p0
+
+  // out = softmax(eta); regression: logits + b_3 (A - B).
+  void Answer(const Blend& blend, std::span<const float> logits, std::span<float> out) const;
+
+ private:
+  void Weigh(std::span<const int64_t> rows, std::span<const float> distances,
+             const Parameters& parameters);
+  // log(sum + a p0), of each class.
+  void LogMixture(std::span<const float> sum, float prior, std::span<float> out) const;
+
+  const bool classify_;
+  Correction correction_;
+  BlendGates gates_;
+  std::array<std::vector<float>, Blend::kParts> parts_;
+  std::vector<float> base_, log_base_;  // p0
+  std::vector<float> labels_;           // A
+};
+
+}  // namespace resmem
+
+#endif  // RESMEM_PREDICT_BLEND_H_

@@ -1,0 +1,47 @@
+// The coefficients of a blend, by Newton's method on the mean negative log-likelihood of some of a
+// sample's rows.  The problem is convex; a row needs only E[phi] and the 4 x 4 Cov(phi) under p.
+#ifndef RESMEM_TUNE_BLEND_FIT_H_
+#define RESMEM_TUNE_BLEND_FIT_H_
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tune/blend_sample.h"
+
+namespace resmem {
+
+using BlendCoefficients = std::array<std::array<double, 1 + Blend::kGates>, Blend::kParts>;
+
+struct BlendFitOptions {
+  std::array<bool, Blend::kParts> parts = {true, true, true, true};  // others stay 0
+  bool slopes = false;
+  double ridge = 0;  // x the squared slopes is added to the mean
+  int threads = 1;   // nothing depends on it
+};
+
+struct BlendFit {
+  BlendCoefficients coefficients{};
+  double loss = 0;  // mean NLL, or mean squared error; without the ridge
+};
+
+// `blend`: for the scale of the gates.  `start`: where to begin.  Classification.
+BlendFit FitBlend(const BlendSample& sample, const Blend& blend, std::span<const int64_t> rows,
+                  const BlendFitOptions& options, const BlendCoefficients& start);
+
+// The share of the mean residual that makes the squared error least; the same for regression.
+BlendFit FitShrinkage(const BlendSample& sample, const Blend& blend, std::span<const int64_t> rows,
+                      const BlendFitOptions& options);
+
+// How a blend does on one row of its own sample, guard and all.
+struct BlendedRow {
+  double loss = 0;  // NLL, or squared error
+  int64_t answer = -1;
+};
+BlendedRow JudgeBlend(const BlendSample& sample, const Blend& blend, int64_t row,
+                      std::vector<float>* scratch);
+
+}  // namespace resmem
+
+#endif  // RESMEM_TUNE_BLEND_FIT_H_

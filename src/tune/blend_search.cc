@@ -1,0 +1,205 @@
+#include "tune/blend_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "support/text.h"
+
+namespace resmem {
+namespace {
+
+// An improvement of the mean NLL that is not worth a step; squared errors: of their unit.
+constexpr double kLeastGain = 1e-6;
+constexpr int kMostPasses = 4;
+
+// start * ratio^i for i = -steps .. steps.
+std::vector<float> Geometric(double start, double ratio, int steps) {
+  std::vector<float> axis;
+  for (int i = -steps; i <= steps; ++i) {
+    axis.push_back(static_cast<float>(start * std::pow(ratio, i)));
+  }
+  return axis;
+}
+
+size_t Nearest(const std::vector<float>& axis, double value) {
+  const auto away = [&](float one) { return std::abs(static_cast<double>(one) - value); };
+  return static_cast<size_t>(std::min_element(axis.begin(), axis.end(),
+                                              [&](float a, float b) { return away(a) < away(b); }) -
+                             axis.begin());
+}
+
+std::vector<float> Sorted(std::vector<float> axis) {
+  std::sort(axis.begin(), axis.end());
+  axis.erase(std::unique(axis.begin(), axis.end()), axis.end());
+  return axis;
+}
+
+}  // namespace
+
+BlendSearch::BlendSearch(const MemoryDescription& description, const BlendSearchOptions& options,
+                         BlendSample* sample, std::vector<std::vector<int64_t>> subsets,
+                         std::vector<bool> base_right, float base_temperature)
+    : options_(options),
+      sample_(sample),
+      subsets_(std::move(subsets)),
+      base_right_(std::move(base_right)),
+      base_temperature_(base_temperature) {
+  MakeAxes(description);
+}
+
+void BlendSearch::MakeAxes(const MemoryDescription& description) {
+  const bool usable = std::isfinite(options_.typical_distance) && options_.typical_distance > 0;
+  const double unit = usable ? options_.typical_distance : 1;
+  const bool sparse = description.form == ResidualForm::kSparse;
+  axes_[kSigma] = options_.grid.sigma.empty() ? Geometric(0.25 * unit, std::sqrt(2.0), 20)
+                                              : Sorted(options_.grid.sigma);
+  std::erase_if(axes_[kSigma], [](float sigma) { return !(sigma > 0 && sigma < 1e37f); });
+  if (axes_[kSigma].empty()) axes_[kSigma] = {1.0f};
+  axes_[kPrior] = Geometric(1, 2, 12);
+  if (options_.grid.k.empty()) {
+    for (const int64_t k : {10, 20, 35, 50, 75, 100, 150, 200, 300, 500}) {
+      axes_[kNeighbors].push_back(static_cast<float>(std::min(k, options_.largest_k)));
+    }
+  } else {
+    for (const int64_t k : options_.grid.k) {
+      axes_[kNeighbors].push_back(static_cast<float>(std::min(k, options_.largest_k)));
+    }
+  }
+  axes_[kNeighbors] = Sorted(axes_[kNeighbors]);
+  const bool fixed =
+      description.task == Task::kRegression || description.form != ResidualForm::kLogits;
+  if (fixed) {
+    axes_[kTemperature] = {description.parameters.temperature};
+  } else {
+    axes_[kTemperature] = options_.grid.temperature.empty() ? Geometric(1.4, std::sqrt(2.0), 8)
+                                                            : Sorted(options_.grid.temperature);
+  }
+  start_ = {Nearest(axes_[kSigma], 0.25 * unit), Nearest(axes_[kPrior], sparse ? 4 : 1),
+            Nearest(axes_[kNeighbors], 50), Nearest(axes_[kTemperature], 1.4)};
+  if (description.task == Task::kRegression) {
+    axes_[kPrior] = {1.0f};
+    start_[kPrior] = 0;
+  }
+}
+
+BlendPoint BlendSearch::PointAt(const Place& place) const {
+  BlendPoint point;
+  point.parameters.sigma = axes_[kSigma][place[kSigma]];
+  point.parameters.k = static_cast<int64_t>(axes_[kNeighbors][place[kNeighbors]]);
+  point.parameters.temperature = axes_[kTemperature][place[kTemperature]];
+  point.prior = axes_[kPrior][place[kPrior]];
+  return point;
+}
+
+BlendSearch::Place BlendSearch::PlaceOf(const BlendPoint& point) const {
+  return {Nearest(axes_[kSigma], point.parameters.sigma), Nearest(axes_[kPrior], point.prior),
+          Nearest(axes_[kNeighbors], static_cast<double>(point.parameters.k)),
+          Nearest(axes_[kTemperature], point.parameters.temperature)};
+}
+
+void BlendSearch::Load(const BlendPoint& point) {
+  if (is_loaded_ && loaded_ == point) return;
+  sample_->Load(point, base_temperature_, options_.threads);
+  loaded_ = point;
+  is_loaded_ = true;
+}
+
+// Of a fit on its own rows.
+double BlendSearch::Merit(const BlendFit& fit, const Blend& blend, size_t subset) const {
+  if (sample_->regression() || options_.objective == Objective::kNll) return fit.loss;
+  Blend fitted = blend;
+  for (size_t j = 0; j < Blend::kParts; ++j) {
+    fitted.coefficients[j][0] = static_cast<float>(fit.coefficients[j][0]);
+  }
+  int64_t fixed = 0, harmed = 0;
+  std::vector<float> scratch;
+  for (const int64_t row : subsets_[subset]) {
+    const bool right = JudgeBlend(*sample_, fitted, row, &scratch).answer == sample_->label(row);
+    const bool base = base_right_[static_cast<size_t>(row)];
+    fixed += right && !base ? 1 : 0;
+    harmed += !right && base ? 1 : 0;
+  }
+  const auto rows = static_cast<double>(subsets_[subset].size());
+  // Among equals the likelier.
+  const double tie = 1e-3 * fit.loss / rows;
+  if (options_.objective == Objective::kGain)
+    return tie - static_cast<double>(fixed - harmed) / rows;
+  const double over = static_cast<double>(harmed) / rows - options_.fpr_limit;
+  return over >= 0 ? 1 + over : tie - static_cast<double>(fixed) / rows;
+}
+
+const BlendSearch::Visit& BlendSearch::At(const Place& place) {
+  const auto known = visited_.find(place);
+  if (known != visited_.end()) return known->second;
+  const BlendPoint point = PointAt(place);
+  Load(point);
+  const Blend blend = sample_->Describe(point, base_temperature_);
+  BlendFitOptions fit_options;
+  fit_options.parts = options_.parts;
+  fit_options.threads = options_.threads;
+  Visit visit;
+  BlendCoefficients start{};
+  start[kBasePart][0] = 1 / static_cast<double>(base_temperature_);
+  for (size_t subset = 0; subset < subsets_.size(); ++subset) {
+    const BlendFit fit = sample_->regression()
+                             ? FitShrinkage(*sample_, blend, subsets_[subset], fit_options)
+                             : FitBlend(*sample_, blend, subsets_[subset], fit_options, start);
+    // All rows come first; the others differ little from them.
+    if (subset == 0) start = fit.coefficients;
+    visit.merit.push_back(Merit(fit, blend, subset));
+    visit.constants.push_back(fit.coefficients);
+  }
+  if (options_.progress != nullptr) {
+    options_.progress->Report("blend", points() + 1, 0);
+    cancelled_ = cancelled_ || options_.progress->Cancelled();
+  }
+  return visited_.emplace(place, std::move(visit)).first->second;
+}
+
+BlendPoint BlendSearch::Walk(size_t subset) {
+  Place best = start_;
+  double merit = At(best).merit[subset];
+  for (int pass = 0; pass < kMostPasses; ++pass) {
+    bool improved = false;
+    for (size_t axis = 0; axis < kAxes; ++axis) {
+      for (const int direction : {1, -1}) {
+        bool moved = false;
+        while (!cancelled_) {
+          Place next = best;
+          if (direction < 0 && next[axis] == 0) break;
+          next[axis] += static_cast<size_t>(direction);
+          if (next[axis] >= axes_[axis].size()) break;
+          const double there = At(next).merit[subset];
+          if (!(there < merit - kLeastGain * std::max(1.0, std::abs(merit)))) break;
+          best = next;
+          merit = there;
+          moved = true;
+        }
+        improved |= moved;
+        if (moved) break;
+      }
+    }
+    if (!improved || cancelled_) break;
+  }
+  return PointAt(best);
+}
+
+const BlendCoefficients& BlendSearch::Constants(const BlendPoint& point, size_t subset) {
+  return At(PlaceOf(point)).constants[subset];
+}
+
+std::string BlendSearch::AtEdge(const BlendPoint& point) const {
+  const Place place = PlaceOf(point);
+  const char* const names[kAxes] = {"sigma", "prior", "k", "T"};
+  std::string text;
+  for (size_t axis = 0; axis < kAxes; ++axis) {
+    const std::vector<float>& values = axes_[axis];
+    if (values.size() < 2) continue;
+    if (place[axis] != 0 && place[axis] + 1 != values.size()) continue;
+    text += (text.empty() ? "" : ", ") + Text(names[axis], " ", values[place[axis]]);
+  }
+  return text;
+}
+
+}  // namespace resmem

@@ -1,0 +1,305 @@
+#include "tune/blend_tuning.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "eval/statistics.h"
+#include "kernels/vector_math.h"
+#include "support/parallel.h"
+#include "support/random.h"
+#include "support/text.h"
+#include "tune/blend_fit.h"
+#include "tune/blend_search.h"
+
+namespace resmem {
+namespace {
+
+// Of what a sample holds: rows of a vocabulary are many numbers.
+constexpr int64_t kSampleBytes = int64_t{768} << 20;
+constexpr double kLeastTemperature = 0.05, kLargestTemperature = 20;
+constexpr double kRidges[] = {1e-2, 1e-3};
+
+struct Slopes {
+  bool wanted = false;
+  double ridge = 0;
+};
+
+class BlendTuner {
+ public:
+  BlendTuner(const ResidualMemory& memory, const ValidationRows& rows, const TuneOptions& options,
+             int64_t folds, int64_t largest_k)
+      : memory_(memory),
+        options_(options),
+        sample_(memory, rows, std::min(kSampleBytes, options.memory_limit)),
+        folds_(folds) {
+    search_options_.objective = options.objective;
+    search_options_.fpr_limit = options.fpr_limit;
+    if (options.method == Method::kLogitBoost) {
+      search_options_.parts = {true, false, false, true};
+    }
+    search_options_.largest_k = std::min(largest_k, memory.rows());
+    search_options_.typical_distance = rows.typical_distance;
+    search_options_.grid = options.grid;
+    search_options_.threads = ResolveThreads(options.threads);
+    search_options_.progress = options.progress;
+  }
+
+  Result<BlendTuning> Run() {
+    tuning_.method = options_.method;
+    tuning_.rows = sample_.rows();
+    tuning_.folds = folds_;
+    MakeSubsets();
+    if (!EnoughToFit()) return tuning_;
+    FitBase();
+    BlendSearch search(memory_.description(), search_options_, &sample_, subsets_, base_right_,
+                       base_temperature_);
+    // The fold's rows by everything that was chosen and fitted without them.
+    losses_.resize(static_cast<size_t>(sample_.rows()));
+    right_.resize(losses_.size());
+    for (size_t fold = 1; fold < subsets_.size(); ++fold) {
+      const Blend blend = Fit(&search, fold, nullptr);
+      if (search.cancelled()) return Status(ErrorCode::kCancelled, "stopped while tuning");
+      JudgeFold(blend, static_cast<int32_t>(fold) - 1);
+    }
+    Slopes slopes;
+    tuning_.blend = Fit(&search, 0, &slopes);
+    if (search.cancelled()) return Status(ErrorCode::kCancelled, "stopped while tuning");
+    tuning_.slopes = slopes.wanted;
+    tuning_.ridge = slopes.ridge;
+    tuning_.points = search.points();
+    Decide();
+    return tuning_;
+  }
+
+ private:
+  // All rows first, then all but each fold.
+  void MakeSubsets() {
+    subsets_.resize(static_cast<size_t>(folds_) + 1);
+    for (int64_t row = 0; row < sample_.rows(); ++row) {
+      for (int64_t subset = 0; subset <= folds_; ++subset) {
+        if (subset == 0 || sample_.fold(row) != subset - 1) {
+          subsets_[static_cast<size_t>(subset)].push_back(row);
+        }
+      }
+    }
+  }
+
+  bool EnoughToFit() {
+    std::set<int32_t> labels;
+    for (int64_t row = 0; row < sample_.rows(); ++row) labels.insert(sample_.label(row));
+    if (sample_.rows() < TuneOptions::kFewestRows) {
+      tuning_.reason = Text("only ", sample_.rows(), " held-out rows: a blend takes at least ",
+                            TuneOptions::kFewestRows, ", nothing was fitted");
+    } else if (!sample_.regression() && labels.size() < 2) {
+      tuning_.reason =
+          "all held-out rows have one label: a blend fitted on them would only learn "
+          "to give it, nothing was fitted";
+    } else {
+      return true;
+    }
+    return false;
+  }
+
+  // T0, of all rows for the prior, and without each fold for the comparison.
+  void FitBase() {
+    base_right_.resize(static_cast<size_t>(sample_.rows()));
+    base_losses_.resize(base_right_.size());
+    scaled_losses_.resize(base_right_.size());
+    // k = 0: the base's part is all there is.
+    sample_.Load({{0, 1.0f, memory_.description().parameters.temperature}, 1}, 1, Threads());
+    if (sample_.regression()) {
+      for (size_t i = 0; i < base_losses_.size(); ++i) {
+        base_losses_[i] = scaled_losses_[i] = sample_.errors(static_cast<int64_t>(i)).ee;
+      }
+      return;
+    }
+    Blend blend = sample_.Describe({}, 1);
+    for (size_t subset = 0; subset < subsets_.size(); ++subset) {
+      BlendFitOptions options;
+      options.parts = {true, false, false, false};
+      options.threads = Threads();
+      BlendCoefficients start{};
+      start[kBasePart][0] = 1;
+      const double inverse = std::clamp(
+          FitBlend(sample_, blend, subsets_[subset], options, start).coefficients[kBasePart][0],
+          1 / kLargestTemperature, 1 / kLeastTemperature);
+      blend.base_temperature = static_cast<float>(1 / inverse);
+      if (subset == 0) base_temperature_ = blend.base_temperature;
+      std::vector<float> scratch;
+      for (int64_t row = 0; row < sample_.rows(); ++row) {
+        if (subset == 0 || sample_.fold(row) != static_cast<int32_t>(subset) - 1) continue;
+        // Without neighbors a blend is the base at its temperature.
+        scaled_losses_[static_cast<size_t>(row)] = JudgeBlend(sample_, blend, row, &scratch).loss;
+      }
+    }
+    blend.base_temperature = 1;
+    std::vector<float> scratch;
+    for (int64_t row = 0; row < sample_.rows(); ++row) {
+      const BlendedRow base = JudgeBlend(sample_, blend, row, &scratch);
+      base_losses_[static_cast<size_t>(row)] = base.loss;
+      base_right_[static_cast<size_t>(row)] = base.answer == sample_.label(row);
+    }
+  }
+
+  BlendFit FitRows(const Blend& blend, std::span<const int64_t> rows, const Slopes& slopes,
+                   const BlendCoefficients& start) const {
+    BlendFitOptions options;
+    options.parts = search_options_.parts;
+    options.slopes = slopes.wanted;
+    options.ridge = slopes.ridge;
+    options.threads = Threads();
+    return sample_.regression() ? FitShrinkage(sample_, blend, rows, options)
+                                : FitBlend(sample_, blend, rows, options, start);
+  }
+
+  // By two folds of the subset: constants alone, or slopes and with which ridge.
+  Slopes ChooseSlopes(const Blend& blend, const std::vector<int64_t>& rows,
+                      const BlendCoefficients& constants) const {
+    if (std::ssize(rows) < TuneOptions::kFewestRowsForSlopes) return {};
+    std::vector<int64_t> order = rows;
+    Random random(options_.seed, 2);
+    for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.Below(i)]);
+    const auto half = static_cast<std::ptrdiff_t>(order.size() / 2);
+    const std::vector<int64_t> halves[2] = {{order.begin(), order.begin() + half},
+                                            {order.begin() + half, order.end()}};
+    Slopes best;
+    double least = HalvesLoss(blend, halves, best, constants);
+    for (const double ridge : kRidges) {
+      const Slopes candidate{true, ridge};
+      const double loss = HalvesLoss(blend, halves, candidate, constants);
+      if (!(loss < least)) continue;
+      least = loss;
+      best = candidate;
+    }
+    return best;
+  }
+
+  double HalvesLoss(const Blend& blend, const std::vector<int64_t> (&halves)[2],
+                    const Slopes& slopes, const BlendCoefficients& start) const {
+    double total = 0;
+    std::vector<float> scratch;
+    for (size_t half = 0; half < 2; ++half) {
+      Blend fitted = blend;
+      SetCoefficients(FitRows(blend, halves[half], slopes, start).coefficients, &fitted);
+      for (const int64_t row : halves[1 - half]) {
+        total += JudgeBlend(sample_, fitted, row, &scratch).loss;
+      }
+    }
+    return total;
+  }
+
+  static void SetCoefficients(const BlendCoefficients& from, Blend* to) {
+    for (size_t j = 0; j < Blend::kParts; ++j) {
+      for (size_t m = 0; m <= Blend::kGates; ++m) {
+        to->coefficients[j][m] = static_cast<float>(from[j][m]);
+      }
+    }
+  }
+
+  Blend Fit(BlendSearch* search, size_t subset, Slopes* slopes) {
+    const BlendPoint point = search->Walk(subset);
+    const BlendCoefficients constants = search->Constants(point, subset);
+    search->Load(point);
+    Blend blend = sample_.Describe(point, base_temperature_);
+    const Slopes chosen = ChooseSlopes(blend, subsets_[subset], constants);
+    SetCoefficients(FitRows(blend, subsets_[subset], chosen, constants).coefficients, &blend);
+    if (slopes != nullptr) *slopes = chosen;
+    return blend;
+  }
+
+  // The sample is at the blend's point.
+  void JudgeFold(const Blend& blend, int32_t fold) {
+    std::vector<float> scratch;
+    for (int64_t row = 0; row < sample_.rows(); ++row) {
+      if (sample_.fold(row) != fold) continue;
+      const BlendedRow judged = JudgeBlend(sample_, blend, row, &scratch);
+      losses_[static_cast<size_t>(row)] = judged.loss;
+      right_[static_cast<size_t>(row)] = judged.answer == sample_.label(row);
+    }
+  }
+
+  void Decide() {
+    const auto rows = static_cast<double>(sample_.rows());
+    int64_t fixed = 0, harmed = 0, both = 0;
+    double squares = 0;
+    for (size_t i = 0; i < losses_.size(); ++i) {
+      tuning_.base_nll += base_losses_[i] / rows;
+      tuning_.scaled_nll += scaled_losses_[i] / rows;
+      tuning_.nll += losses_[i] / rows;
+      fixed += right_[i] && !base_right_[i] ? 1 : 0;
+      harmed += !right_[i] && base_right_[i] ? 1 : 0;
+      both += right_[i] && base_right_[i] ? 1 : 0;
+    }
+    tuning_.nll_gain = tuning_.scaled_nll - tuning_.nll;
+    for (size_t i = 0; i < losses_.size(); ++i) {
+      const double away = scaled_losses_[i] - losses_[i] - tuning_.nll_gain;
+      squares += away * away;
+    }
+    const double half = MeanHalfWidth(std::sqrt(squares / (rows - 1)), sample_.rows());
+    tuning_.nll_interval = {tuning_.nll_gain - half, tuning_.nll_gain + half};
+    if (!sample_.regression()) {
+      tuning_.gain = MakePairedGain(fixed, harmed, both, sample_.rows() - fixed - harmed - both);
+    }
+    tuning_.reason = Obstacle();
+    tuning_.adopted = tuning_.reason.empty();
+  }
+
+  // Why cross-validation does not support the blend; empty where it does.
+  std::string Obstacle() const {
+    const Interval& nll = tuning_.nll_interval;
+    const PairedGain& gain = tuning_.gain;
+    const auto points = [](double share) { return Text(std::round(share * 1e4) / 100); };
+    const std::string by_nll =
+        Text(sample_.regression() ? "the squared error" : "the NLL", " falls by ", tuning_.nll_gain,
+             " (95 % interval ", nll.low, " to ", nll.high, ")");
+    const std::string by_accuracy =
+        Text("accuracy changes by ", points(gain.gain), " points (95 % interval ",
+             points(gain.interval.low), " to ", points(gain.interval.high), ")");
+    if (sample_.regression() || options_.objective == Objective::kNll) {
+      if (!(nll.low > 0)) return "cross-validation does not support the blend: " + by_nll;
+      if (!sample_.regression() && gain.interval.high < 0) {
+        return "the blend would buy its NLL with right answers: " + by_accuracy;
+      }
+      return "";
+    }
+    if (options_.objective == Objective::kTprUnderFpr && !(gain.fpr < options_.fpr_limit)) {
+      return Text("cross-validation harms ", points(gain.fpr),
+                  " % of the rows, which is not below ", points(options_.fpr_limit), " %");
+    }
+    if (!(gain.interval.low > 0)) {
+      return "cross-validation does not support the blend: " + by_accuracy;
+    }
+    if (nll.high < 0) return "the blend would buy its right answers with NLL: " + by_nll;
+    return "";
+  }
+
+  int Threads() const { return search_options_.threads; }
+
+  const ResidualMemory& memory_;
+  const TuneOptions& options_;
+  BlendSample sample_;
+  const int64_t folds_;
+  BlendSearchOptions search_options_;
+  BlendTuning tuning_;
+  std::vector<std::vector<int64_t>> subsets_;
+  float base_temperature_ = 1;
+  std::vector<double> base_losses_, scaled_losses_, losses_;  // of each row
+  std::vector<bool> base_right_, right_;
+};
+
+}  // namespace
+
+Result<BlendTuning> TuneBlend(const ResidualMemory& memory, const ValidationRows& rows,
+                              const TuneOptions& options, int64_t folds, int64_t largest_k) {
+  const auto start = std::chrono::steady_clock::now();
+  BlendTuner tuner(memory, rows, options, folds, largest_k);
+  RESMEM_ASSIGN_OR_RETURN(BlendTuning tuning, tuner.Run());
+  tuning.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return tuning;
+}
+
+}  // namespace resmem
