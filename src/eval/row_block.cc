@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "memory/rows/stored_rows.h"
+#include "memory/memory_parts.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -139,12 +139,13 @@ Status RowBlock::CheckSelf(const ResidualMemory& memory, int64_t i, int64_t row)
     if (label != memory.label(row)) {
       return refuse(Text("its label is ", label, ", the memory's is ", memory.label(row)));
     }
-  } else if (!std::ranges::equal(rows_.targets.row_span(i), memory.stored_rows().target(row))) {
+  } else if (!std::ranges::equal(rows_.targets.row_span(i),
+                                 MemoryParts::Rows(memory).target(row))) {
     return refuse("their targets differ");
   }
   const std::span<const float> key = rows_.keys.row_span(i);
   stored_key_.resize(key.size());
-  memory.stored_rows().DecodeKey(row, stored_key_);
+  MemoryParts::Rows(memory).DecodeKey(row, stored_key_);
   float largest = 0;
   for (const float value : key) largest = std::max(largest, std::abs(value));
   for (size_t d = 0; d < key.size(); ++d) {

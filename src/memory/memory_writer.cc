@@ -20,8 +20,8 @@ Result<MemoryWriter> MemoryWriter::Create(const std::string& path,
                                           const MemoryDescription& description, int64_t rows,
                                           const Options& options) try {
   auto impl = std::make_unique<Impl>();
-  RESMEM_ASSIGN_OR_RETURN(impl->rows,
-                          RowWriter::Create(FileSystem::Of(path), path, description, rows, options));
+  RESMEM_ASSIGN_OR_RETURN(
+      impl->rows, RowWriter::Create(FileSystem::Of(path), path, description, rows, options));
   return MemoryWriter(std::move(impl));
 } catch (...) {
   return CaughtException("create the memory");

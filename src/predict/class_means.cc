@@ -1,5 +1,5 @@
 #include "predict/class_means.h"
-#include "memory/rows/stored_rows.h"
+#include "memory/memory_parts.h"
 
 #include <algorithm>
 #include <limits>
@@ -14,7 +14,7 @@ Result<std::unique_ptr<ClassMeans>> ClassMeans::Make(const ResidualMemory& memor
   std::vector<float> key(dim);
   for (int64_t row = 0; row < memory.capacity(); ++row) {
     if (memory.deleted(row)) continue;
-    memory.stored_rows().DecodeKey(row, key);
+    MemoryParts::Rows(memory).DecodeKey(row, key);
     const auto label = static_cast<size_t>(memory.label(row));
     ++counts[label];
     for (size_t d = 0; d < dim; ++d) sums[label * dim + d] += key[d];

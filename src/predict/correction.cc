@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/vector_math.h"
-#include "memory/rows/stored_rows.h"
+#include "memory/memory_parts.h"
 
 namespace resmem {
 

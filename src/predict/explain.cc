@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "memory/rows/stored_rows.h"
+#include "memory/memory_parts.h"
 #include "predict/correction.h"
 #include "resmem/predictor.h"
 #include "support/guard.h"
@@ -138,7 +138,7 @@ Result<Explanation> Explain(const Predictor& predictor, std::span<const float> k
     line.distance = neighbors.distances_of(0)[i];
     line.weight = weighted.weights[i] / total;
     std::vector<float>& residual = residuals.emplace_back(logits.size());
-    memory.stored_rows().Residual(line.row, resmem.parameters.temperature, residual);
+    MemoryParts::Rows(memory).Residual(line.row, resmem.parameters.temperature, residual);
     line.contribution.resize(residual.size());
     for (size_t c = 0; c < residual.size(); ++c) {
       line.contribution[c] = line.weight * residual[c];

@@ -1,5 +1,5 @@
 #include "resmem/head_check.h"
-#include "memory/rows/stored_rows.h"
+#include "memory/memory_parts.h"
 
 #include <Eigen/Dense>
 #include <algorithm>
@@ -37,11 +37,11 @@ Sample FromMemory(const ResidualMemory& memory, const std::vector<int64_t>& rows
   std::vector<float> key(static_cast<size_t>(memory.description().dim));
   for (Eigen::Index i = 0; i < count; ++i) {
     const int64_t row = rows[static_cast<size_t>(i)];
-    memory.stored_rows().DecodeKey(row, key);
+    MemoryParts::Rows(memory).DecodeKey(row, key);
     for (size_t d = 0; d < key.size(); ++d) sample.keys(i, static_cast<Eigen::Index>(d)) = key[d];
     for (size_t c = 0; c < outputs.size(); ++c) {
       sample.logits(i, static_cast<Eigen::Index>(c)) =
-          memory.stored_rows().logits(row)[static_cast<size_t>(outputs[c])];
+          MemoryParts::Rows(memory).logits(row)[static_cast<size_t>(outputs[c])];
     }
   }
   return sample;

@@ -75,9 +75,7 @@ Result<std::string> Render(std::string_view text) {
 
 }  // namespace
 
-Result<std::string> RenderReport(std::string_view json) try {
-  return Render(json);
-} catch (...) {
+Result<std::string> RenderReport(std::string_view json) try { return Render(json); } catch (...) {
   return CaughtException(Text("make a report from a document of ", json.size(), " bytes"));
 }
 

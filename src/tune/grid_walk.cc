@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/vector_math.h"
-#include "memory/rows/stored_rows.h"
+#include "memory/memory_parts.h"
 #include "predict/correction.h"
 
 namespace resmem {
@@ -74,7 +74,8 @@ void GridWalk::Add(std::span<const int64_t> neighbors, size_t begin, size_t end,
   if (sparse_) {
     const std::span<float> outputs(sum, scratch_.size());
     for (size_t i = begin; i < end; ++i) {
-      memory_.stored_rows().AddResidual(neighbors[i], temperature, weights[i], scratch_, outputs);
+      MemoryParts::Rows(memory_).AddResidual(neighbors[i], temperature, weights[i], scratch_,
+                                             outputs);
     }
     return;
   }

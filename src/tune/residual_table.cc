@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "memory/rows/stored_rows.h"
+#include "memory/memory_parts.h"
 #include "support/parallel.h"
 
 namespace resmem {
@@ -32,7 +32,7 @@ void ResidualTable::SetTemperature(float temperature, int threads) {
   ParallelFor(threads, static_cast<int64_t>(referenced_.size()), 256,
               [&](int64_t begin, int64_t end, int) {
                 for (int64_t i = begin; i < end; ++i) {
-                  memory_.stored_rows().Residual(
+                  MemoryParts::Rows(memory_).Residual(
                       referenced_[static_cast<size_t>(i)], temperature,
                       std::span(values_).subspan(static_cast<size_t>(i * stride_),
                                                  static_cast<size_t>(outputs_)));
@@ -43,7 +43,7 @@ void ResidualTable::SetTemperature(float temperature, int threads) {
 void ResidualTable::Copy(std::span<const int64_t> rows, float* out) const {
   for (const int64_t row : rows) {
     if (referenced_.empty()) {
-      memory_.stored_rows().Residual(row, temperature_, {out, static_cast<size_t>(outputs_)});
+      MemoryParts::Rows(memory_).Residual(row, temperature_, {out, static_cast<size_t>(outputs_)});
     } else {
       const int64_t position = position_[static_cast<size_t>(row)];
       std::copy_n(&values_[static_cast<size_t>(position * stride_)], outputs_, out);

@@ -2,8 +2,8 @@
 #include <set>
 #include <vector>
 
+#include "memory/memory_parts.h"
 #include "memory/rows/memory_rows.h"
-#include "memory/rows/stored_rows.h"
 #include "support/block_rows.h"
 #include "support/guard.h"
 #include "support/random.h"
@@ -25,20 +25,21 @@ class MemoryReader {
     const auto dim = static_cast<size_t>(memory_.description().dim);
     const auto outputs = static_cast<size_t>(memory_.description().outputs);
     keys_.resize(keys_.size() + dim);
-    memory_.stored_rows().DecodeKey(row, std::span(keys_).last(dim));
+    MemoryParts::Rows(memory_).DecodeKey(row, std::span(keys_).last(dim));
     ids_.push_back(memory_.id(row));
     if (classify_) {
-      const std::span<const float> logits = memory_.stored_rows().logits(row);
+      const std::span<const float> logits = MemoryParts::Rows(memory_).logits(row);
       logits_.insert(logits_.end(), logits.begin(), logits.end());
       labels_.push_back(memory_.label(row));
       return;
     }
     // The base's prediction is what the residual was taken from: target - residual.
-    const std::span<const float> target = memory_.stored_rows().target(row);
+    const std::span<const float> target = MemoryParts::Rows(memory_).target(row);
     targets_.insert(targets_.end(), target.begin(), target.end());
     logits_.resize(logits_.size() + outputs);
     const std::span<float> prediction = std::span(logits_).last(outputs);
-    memory_.stored_rows().Residual(row, memory_.description().parameters.temperature, prediction);
+    MemoryParts::Rows(memory_).Residual(row, memory_.description().parameters.temperature,
+                                        prediction);
     for (size_t c = 0; c < outputs; ++c) prediction[c] = target[c] - prediction[c];
   }
 
