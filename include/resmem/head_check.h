@@ -1,7 +1,7 @@
-// Do these arrays come from the memory's model?  Where the key is the layer before the logits, the
-// logits are an affine function of the key: logits = W key + b.  The memory's own rows show that
-// function, and arrays of another model do not obey it.  So a swap is found without any
-// fingerprint, and so are files whose rows are not in the same order.
+// Do these arrays come from the memory's model?  If the key is the layer before the logits, the
+// logits are an affine function of the key: logits = W key + b.  The memory's own rows determine
+// that function, and arrays of another model do not follow it.  This finds a swapped model without
+// any fingerprint, and files whose rows are not in the same order.
 #ifndef RESMEM_HEAD_CHECK_H_
 #define RESMEM_HEAD_CHECK_H_
 
@@ -11,7 +11,7 @@ namespace resmem {
 
 struct HeadCheck {
   // The memory shows an affine head: it keeps logits, they are not out-of-fold, it has more than
-  // twice as many rows as dimensions, at most 512 of these, and its held-out rows obey the fit.
+  // twice as many rows as dimensions, at most 512 of these, and its held-out rows follow the fit.
   bool applicable = false;
   // Root mean square error of the fitted head over the spread of the logits: near 0 for the same
   // model, about 1 or more for another.

@@ -1,4 +1,4 @@
-// Who is near: the k rows whose keys have the smallest L2 distance to a query.
+// Nearest-neighbor search: the k rows whose keys have the smallest L2 distance to a query.
 //
 // The answer is defined, not approximated: distances are taken between the keys as
 // stored (float16 and int8 keys are decoded to float32 first), summed in double in one
@@ -24,7 +24,7 @@ const char* KeyTypeName(KeyType type);  // "float32", "float16", "int8"
 
 class KeyCheck;
 
-// Keys in somebody else's memory, row-major without padding.
+// Keys owned by the caller, row-major without padding.
 // int8: value = scale[row] * stored, symmetric.
 struct KeyBlock {
   KeyType type = KeyType::kFloat32;
@@ -34,8 +34,8 @@ struct KeyBlock {
   const KeyCheck* check = nullptr;  // for the library's own use: asked before keys are read
 };
 
-// queries x k, each query's neighbors in order.  Where fewer than k rows exist, or are
-// left after exclusion, the rest of a line has row -1 and an infinite distance.
+// queries x k, each query's neighbors in order.  If fewer than k rows exist or are left after
+// exclusion, the rest of a line has row -1 and an infinite distance.
 struct Neighbors {
   int64_t queries = 0;
   int64_t k = 0;
@@ -51,14 +51,14 @@ struct Neighbors {
 };
 
 struct SearchOptions {
-  int64_t k = 1;    // >= 1; more than the rows there are means all of them
-  int threads = 0;  // 0: as many as the machine has
+  int64_t k = 1;    // >= 1; more than there are rows means all of them
+  int threads = 0;  // 0: all processors
   // Leave-one-out: query q never finds row exclude[q] (-1: nothing).  Empty: off.
   std::span<const int64_t> exclude;
   Progress* progress = nullptr;
 };
 
-// Immutable to its users: const methods need no lock on any number of threads.
+// Immutable: const methods need no lock on any number of threads.
 class KnnIndex {
  public:
   virtual ~KnnIndex() = default;
@@ -67,7 +67,7 @@ class KnnIndex {
   // Errors: kInvalidArgument (k, exclude), kBadData (another dim; a value of a query or of a key
   // that is not finite).
   virtual Status Search(MatrixView queries, const SearchOptions& options, Neighbors* out) const = 0;
-  // May a true neighbor be missing from answers of k?
+  // Can a true neighbor be missing from answers of k?
   virtual bool Approximate(int64_t /*k*/) const { return false; }
 };
 

@@ -1,4 +1,4 @@
-// A view of rows x columns float32 values in somebody else's memory.
+// A view of rows x columns float32 values owned by the caller.
 #ifndef RESMEM_MATRIX_VIEW_H_
 #define RESMEM_MATRIX_VIEW_H_
 

@@ -1,4 +1,4 @@
-// How long work tells its caller where it is, and learns that it should stop.
+// How long-running work reports its progress and learns that it should stop.
 #ifndef RESMEM_PROGRESS_H_
 #define RESMEM_PROGRESS_H_
 

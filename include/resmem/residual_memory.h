@@ -5,8 +5,8 @@
 //
 // On disk it is a folder of immutable, checksummed files and a manifest that names them
 // (docs/memory_format.md); it is opened by mapping.  An open memory never changes: const
-// methods need no lock on any number of threads, and a later append, delete or compact
-// by anybody is seen by the next Open() only.
+// methods need no lock on any number of threads, and only the next Open() sees a later append,
+// delete or compact.
 #ifndef RESMEM_RESIDUAL_MEMORY_H_
 #define RESMEM_RESIDUAL_MEMORY_H_
 
@@ -30,7 +30,7 @@ namespace resmem {
 // The three numbers of the method.  Weight of a neighbor: exp(-distance / sigma).
 struct Parameters {
   int64_t k = 53;            // neighbors consulted; 0 gives the base prediction
-  float sigma = 0.7f;        // > 0, in the unit of the embedding's distances
+  float sigma = 0.7f;        // > 0, in units of the key distances
   float temperature = 1.4f;  // > 0; residual = onehot(label) - softmax(logits / temperature)
 
   bool operator==(const Parameters&) const = default;
@@ -80,9 +80,9 @@ struct MemoryDescription {
   int64_t outputs = 0;  // classes, or values of a regression target
   KeyType key_type = KeyType::kFloat32;
   ResidualForm form = ResidualForm::kLogits;
-  int64_t top = 128;                // kSparse only: entries kept a row
+  int64_t top = 128;                // kSparse only: entries kept per row
   bool half_residuals = false;      // kDense, kSparse: values stored as float16
-  Parameters parameters;            // temperature is the frozen one where the form is frozen
+  Parameters parameters;            // a frozen form has its frozen temperature
   bool tuned = false;               // parameters were chosen by Tune()
   bool cross_fitted = false;        // logits are out-of-fold: the base had not seen the row
   bool has_sources = false;         // every row carries a source string, or none does
@@ -106,20 +106,20 @@ struct OpenOptions {
   // that meets it returns a Status, and see ResidualMemory::damage().  Off or on, no answer is ever
   // made of bytes that were not compared with their checksum.
   bool verify_blocks = true;
-  // Searches every key, even where the memory has an index.
+  // Searches every key, even if the memory has an index.
   bool exact = false;
 };
 
 // The inverted files that make search faster and its answers approximate: docs/approximate.md.
 struct IndexInfo {
-  double recall = 0;           // asked for
+  double recall = 0;           // requested
   double measured_recall = 0;  // at the memory's k, when the files were made
-  int code_bits = 8;           // a value; or 4 or 2
+  int code_bits = 8;           // bits per value; or 4 or 2
   int64_t files = 0, lists = 0;
   int64_t rows = 0;            // in lists, deleted ones included
-  int64_t unindexed_rows = 0;  // appended since; searched exactly until they are many
+  int64_t unindexed_rows = 0;  // appended since; searched exactly until there are 16,384
   int64_t bytes = 0;
-  // That the recall was measured on; 0: rows of the memory, each without itself.
+  // Queries that the recall was measured on; 0: rows of the memory, leaving each one out.
   int64_t given_queries = 0;
 };
 
@@ -164,18 +164,18 @@ class ResidualMemory {
   const KnnIndex& index() const;
   const KnnIndex& exact_index() const;
   std::optional<IndexInfo> index_info() const;
-  // Why rows that belong into the index are searched exactly instead, and what to do about it; ""
-  // where nothing stands in the way.
+  // Why rows that should be in the index are searched exactly instead, and what to do about it; ""
+  // if all is well.
   const std::string& index_obstacle() const;
 
   // Share of all residual mass, sum |r|, that the sparse form dropped; 0 for others.
   double dropped_mass() const;
-  // Mean of |r|_1 / 2 over living rows at `temperature`: 0 where the base has memorized
-  // its training set, and the memory then has nothing to add; 1 where it is always wrong.
-  // Regression: in the unit of the targets, and without an upper end.
+  // Mean of |r|_1 / 2 over living rows at `temperature`: 0 if the base has memorized its training
+  // set, so that the memory has nothing to add; 1 if it is always wrong.  Regression: in units of
+  // the targets, without an upper limit.
   double MeanResidualMass(float temperature) const;
 
-  // Compares every checksum and every pair of fields that must agree, also of queries that are kept
+  // Compares every checksum and every pair of fields that must agree, including the queries kept
   // for the index, which no search reads.
   Status Verify(Progress* progress = nullptr) const;
 
@@ -189,34 +189,34 @@ class ResidualMemory {
 struct IndexOptions {
   static constexpr int64_t kFewestQueries = 100, kMostQueries = 2000;
 
-  double recall = 0.95;  // above 0, below 1: the share of the true neighbors to be found
-  // A value: 8, or 4, which are read in half the time where memory is the limit; or 2, for
-  // memories that are read from disk.  The fewer, the more rows are measured for the same recall.
-  // Not given: 8 where codes of 8 take up to 256 MiB, 4 where they would take more.
+  double recall = 0.95;  // above 0, below 1: the share of the true neighbors to find
+  // Bits per value: 8; 4, read in half the time if memory bandwidth is the limit; or 2, for
+  // memories read from disk.  With fewer bits, more rows are measured for the same recall.  Not
+  // given: 8, or 4 if 8-bit codes would exceed 256 MiB.
   std::optional<int> code_bits{};
-  // Keys of the kind that will be asked, and not of the memory's own rows: the recall is promised
-  // for such.  At least kFewestQueries; of more than kMostQueries, so many are taken.  None: for
-  // the memory's rows, each without itself.
+  // Sample queries that the recall is tuned on: keys like those that will be searched, not of the
+  // memory's own rows.  At least kFewestQueries; from more than kMostQueries, that many are
+  // sampled. None: the memory's rows, leaving each one out.
   MatrixView queries{};
   uint64_t seed = 0;
-  int threads = 0;  // 0: as many as the machine has; the files do not depend on it
+  int threads = 0;  // 0: all processors; the files do not depend on it
   Progress* progress = nullptr;
 };
-// kInvalidArgument unless recall and bits are such as there are: what IndexMemory() checks first,
-// for whoever has long work to do before.  `memory`: the path of one that is there, for the advice.
+// kInvalidArgument unless recall and bits are allowed.  IndexMemory() checks this first; call it
+// before long work of your own.  `memory`: path of an existing one, for the message.
 Status CheckIndexOptions(const IndexOptions& options, const std::string& memory = "");
 
 // The memory's living rows with their ids, for leave_one_out.  Classification needs
 // ResidualForm::kLogits, or the logits are gone: Read() then returns kUnsupported.
 RowSource ReadMemory(const ResidualMemory& memory, int64_t block_rows = 0);
 
-// Writes a new memory, or one more segment of an existing one.  Nothing is visible until
+// Writes a new memory, or another segment of an existing one.  Nothing is visible until
 // Finish(); destruction without it removes what was written.
 class MemoryWriter {
  public:
   struct Options {
     bool overwrite = false;  // replace an existing memory at `path`; nothing else ever is
-    // Made by Finish(), as IndexMemory() would; its `progress` is Finish()'s.
+    // Made by Finish(), like IndexMemory(); its `progress` is Finish()'s.
     std::optional<IndexOptions> index{};
   };
   // `rows`: how many will be added, exactly.  The description's `created` and `tool_version` are
@@ -224,8 +224,8 @@ class MemoryWriter {
   static Result<MemoryWriter> Create(const std::string& path, const MemoryDescription& description,
                                      int64_t rows, const Options& options);
   // New rows of an existing memory: found by the next Open() after Finish().  A row id
-  // that lives in the memory already is kBadData.  Costs no more than the new rows, but where the
-  // memory has an index, and these are many: Finish() then puts them into it.
+  // that is already in the memory is kBadData.  Costs as much as the new rows; if the memory has an
+  // index and there are many, Finish() also indexes them.
   static Result<MemoryWriter> Append(const std::string& path, int64_t rows);
   MemoryWriter(MemoryWriter&&) noexcept;
   MemoryWriter& operator=(MemoryWriter&&) noexcept;
@@ -235,8 +235,8 @@ class MemoryWriter {
   // Errors: kBadData (shapes, values that are not finite, labels, repeated ids),
   // kResourceExhausted (no space), kIo.
   Status Add(const Rows& rows);
-  // Errors: also those of IndexMemory() where Options::index asks for one.  Rows that cannot be put
-  // into the index that a memory has are added all the same: ResidualMemory::index_obstacle().
+  // Errors: also those of IndexMemory() if Options::index is set.  Rows that cannot be indexed are
+  // added all the same: ResidualMemory::index_obstacle().
   Status Finish(Progress* progress = nullptr);
 
   double dropped_mass() const;  // so far, see ResidualMemory
@@ -247,28 +247,28 @@ class MemoryWriter {
   std::unique_ptr<Impl> impl_;
 };
 
-// The rows are gone from answers at the next Open(), and from the bytes after compaction.
-// An id that does not live in the memory is kNotFound and nothing is deleted.
+// The next Open() no longer finds the rows; compaction removes their bytes.  If an id is not in the
+// memory, the error is kNotFound and nothing is deleted.
 Status DeleteRows(const std::string& path, std::span<const uint64_t> ids);
 
 struct CompactOptions {
-  // Turn logits into residuals at the memory's temperature: dense up to 1,024 outputs, above
-  // the `top` of each row; float16 where the description says so.
+  // Replaces logits by residuals at the memory's temperature: dense up to 1,024 outputs, above that
+  // the `top` of each row; float16 if the description says so.
   bool freeze = false;
   Progress* progress = nullptr;
 };
-// Rewrites the memory as one segment without deleted rows.  It answers bit for bit as a
-// memory built without those rows.  Its index, where it has one, is made anew; where that cannot
-// be, the memory is searched exactly: ResidualMemory::index_obstacle().
+// Rewrites the memory as one segment without deleted rows.  It answers bit for bit like a memory
+// built without those rows.  Its index, if any, is rebuilt; if that is impossible, the memory is
+// searched exactly: ResidualMemory::index_obstacle().
 Status CompactMemory(const std::string& path, const CompactOptions& options = {});
 
-// Makes an index, or replaces the one there is.  How much of it a search reads is chosen by trying,
-// and stored.  The queries taken are stored, too: rows that are appended, and a compacted memory,
-// are tried on them again.  Errors: kInvalidArgument (recall, bits, too few queries, no rows),
+// Makes or replaces the index.  How much of it a search reads is tuned on sample queries and
+// stored.  Queries given are stored, too, to tune appended rows and a compacted memory on them.
+// Errors: kInvalidArgument (recall, bits, too few queries, no rows),
 // kBadData (queries of another dimension, or not finite), kUnsupported (a key more than 1e15 from
 // the mean, more than 32,768 dimensions), kCancelled.
 Status IndexMemory(const std::string& path, const IndexOptions& options);
-// Search is exact again.
+// Makes search exact again.
 Status RemoveIndex(const std::string& path);
 
 // Replaces parameters, calibrator, `tuned`, answer, blend and notes; rows are untouched.  The rest

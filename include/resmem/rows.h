@@ -1,12 +1,11 @@
-// What the engine learns from and is judged on: rows of (key, logits, label).
+// What a memory is made from and evaluated on: rows of (key, logits, label).
 //
 //   keys     rows x dim       the base model's embedding of each example
 //   logits   rows x classes   its output before softmax; for regression its prediction
 //   labels   rows             class numbers 0 .. classes-1
 //   targets  rows x outputs   regression only, instead of labels
 //
-// A row's role travels with it, so that tuning on test rows is a refused call and not
-// a habit.
+// A row carries its role, so that tuning on test rows can be refused.
 #ifndef RESMEM_ROWS_H_
 #define RESMEM_ROWS_H_
 
@@ -25,7 +24,7 @@ enum class Task { kClassification, kRegression };
 enum class Role { kUnmarked, kTrain, kValidation, kTest };
 const char* RoleName(Role role);
 
-// A block of rows in the caller's memory.  Spans may be empty where the thing is absent.
+// A block of rows in the caller's memory.  Spans are empty if the array is absent.
 struct Rows {
   MatrixView keys;
   MatrixView logits;                // classification: logits; regression: the base's predictions
@@ -48,15 +47,15 @@ class RowSource {
       : rows_(rows), read_(std::move(read)) {}
 
   int64_t rows() const { return rows_; }
-  // Calls `use` for block after block until all rows are through or an error comes.  Every call
-  // starts over.
+  // Calls `use` for each block until all rows are read or an error occurs.  Every call starts
+  // from the first row.
   Status Read(const Use& use) const { return read_(use); }
 
  private:
   int64_t rows_;
   std::function<Status(const Use&)> read_;
 };
-// The caller's own arrays, uncopied.  block_rows 0: as many as make blocks of about 64 MB.
+// The caller's own arrays, uncopied.  block_rows 0: blocks of about 64 MB.
 RowSource ReadRows(const Rows& rows, int64_t block_rows = 0);
 
 }  // namespace resmem

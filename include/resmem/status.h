@@ -21,8 +21,8 @@ enum class ErrorCode {
   kNotFound,           // no such file, array member or row id
   kCorrupt,            // a file of ours fails a checksum or contradicts itself
   kTooNew,             // a file of ours was written by a later version
-  kMismatch,           // two sound things that do not belong together: another model's arrays
-  kUnsupported,        // sound, but not something this build can do
+  kMismatch,           // two valid things that do not belong together: another model's arrays
+  kUnsupported,        // valid, but not supported by this build
   kIo,                 // the system refused to read or write
   kResourceExhausted,  // no space, no memory, or another process holds the memory
   kCancelled,          // the caller asked to stop
@@ -50,7 +50,7 @@ template <typename T>
 class [[nodiscard]] Result {
  public:
   Result(T value) : value_(std::move(value)) {}  // NOLINT: implicit, so that `return value;` works
-  Result(Status status) : status_(std::move(status)) {}  // NOLINT: likewise for errors
+  Result(Status status) : status_(std::move(status)) {}  // NOLINT: the same for errors
 
   bool ok() const { return value_.has_value(); }
   const Status& status() const { return status_; }

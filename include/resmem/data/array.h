@@ -3,9 +3,9 @@
 //   .npy  .npz:member  .safetensors:name  IDX (.gz too)  CIFAR-10/100 .bin  .csv
 //   .fvecs .ivecs .bvecs  and headerless raw files with a shape and a type given
 //
-// The first dimension counts rows; the others are flattened into columns.  Where the
-// file allows it the array is mapped, not copied: opening a 10 GB file costs nothing,
-// and DropRows() gives back the pages of rows that were already read.
+// The first dimension counts rows; the others are flattened into columns.  If the
+// file allows it, the array is mapped, not copied: opening a 10 GB file costs nothing,
+// and DropRows() releases the pages of rows that were already read.
 #ifndef RESMEM_DATA_ARRAY_H_
 #define RESMEM_DATA_ARRAY_H_
 
@@ -41,9 +41,9 @@ int64_t ElementBytes(ElementType type);         // 0 for kText
 const char* ElementTypeName(ElementType type);  // "float32"
 Result<ElementType> ParseElementType(std::string_view name);
 
-// Where an array lies.  `path` may carry a member after a colon: "train.npz:logits",
+// Where an array is.  `path` may name a member after a colon: "train.npz:logits",
 // "head.safetensors:fc.weight", "table.csv:label", "cifar100/train.bin:fine_labels".
-// A file whose own name holds a colon is tried first under its whole name.
+// A file whose name contains a colon is looked up by its whole name first.
 struct ArraySource {
   std::string path;
   // For headerless raw files only, both or neither.  One entry of the shape may be -1.
@@ -72,15 +72,15 @@ class Array {
 
   // Copies rows [begin, begin + count) as float32 / int64 into `out` (count * columns()
   // values).  Floats that a reader cannot represent (float64 beyond float32, integers
-  // that are not whole) are kBadData; NaN and infinities pass: the caller judges them.
+  // that are not whole) are kBadData; NaN and infinities pass: the caller checks them.
   Status ReadFloats(int64_t begin, int64_t count, std::span<float> out) const;
   Status ReadIntegers(int64_t begin, int64_t count, std::span<int64_t> out) const;
   Result<std::vector<std::string>> ReadText(int64_t begin, int64_t count) const;  // any type
 
-  // The values in place, if they lie in memory or in the map as native float32, row-major.
+  // The values in place, if they are in memory or mapped as native float32, row-major.
   std::optional<MatrixView> InPlace() const;
 
-  // These rows will not be read again soon: their pages may leave memory.
+  // These rows will not be read again soon: their pages may be released.
   void DropRows(int64_t begin, int64_t count) const;
 
   struct Storage;  // src/data

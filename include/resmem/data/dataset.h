@@ -15,8 +15,8 @@
 
 namespace resmem {
 
-// Keys and logits that are made when they are read, in the place of arrays of them: by a base model
-// from images (embedded_images.h).  Any number of threads may call.
+// Keys and logits that are computed as they are read, instead of arrays: by a base model from
+// images (embedded_images.h).  May be called from any number of threads.
 class RowMaker {
  public:
   virtual ~RowMaker() = default;
@@ -27,7 +27,7 @@ class RowMaker {
   // Rows [begin, begin + count): count x dim() keys and count x outputs() logits.
   virtual Status Make(int64_t begin, int64_t count, std::span<float> keys,
                       std::span<float> logits) const = 0;
-  virtual std::span<const int32_t> labels() const = 0;  // one a row; empty: unknown
+  virtual std::span<const int32_t> labels() const = 0;  // one per row; empty: unknown
   virtual std::string source(int64_t row) const = 0;
 };
 
@@ -35,13 +35,12 @@ struct DatasetSources {
   // A folder or .npz/.safetensors file whose arrays have the usual names: keys (or
   // embeddings, features), logits (or predictions), labels (or targets), ids, sources,
   // split, slices.  The first of such names that is there is used; regression looks for
-  // predictions and targets first.  A source named below wins over the one found in here.
+  // predictions and targets first.  A source named below takes precedence.
   std::string all;
   std::optional<ArraySource> keys, logits, labels, targets, ids, sources, split, slices;
-  // In the place of `all`, keys and logits; also gives labels and sources where those are not
-  // named.
+  // Instead of `all`, keys and logits; also gives labels and sources if those are not named.
   std::shared_ptr<const RowMaker> made;
-  std::optional<Role> role;  // every row's role, where there is no split array
+  std::optional<Role> role;  // every row's role, if there is no split array
 };
 
 // A dataset on disk, read in blocks of rows.  Opening checks that the row counts agree.
@@ -60,7 +59,7 @@ class Dataset {
   bool has_ids() const { return ids_.has_value(); }
   bool has_sources() const { return sources_.has_value() || made_ != nullptr; }
   bool has_slices() const { return slices_.has_value(); }
-  // Reading takes a model's time: read few rows at once, to show progress and to hear a signal.
+  // Reading runs a model: read few rows at once, to show progress and to react to a signal.
   bool made() const { return made_ != nullptr; }
 
   // Buffers for one block.  Reused between calls; `view` points into it or into the map.
@@ -75,7 +74,7 @@ class Dataset {
   };
   // Reads and checks rows [begin, begin + count).
   Status Read(int64_t begin, int64_t count, Block* block) const;
-  // The same rows will not be needed again: their pages may leave memory.
+  // The same rows will not be needed again: their pages may be released.
   void Drop(int64_t begin, int64_t count) const;
 
   // How many rows have each role.
@@ -94,7 +93,7 @@ class Dataset {
   std::optional<Role> role_;
 };
 
-// The file's rows.  block_rows 0: as many as make blocks of about 64 MB.
+// The file's rows.  block_rows 0: blocks of about 64 MB.
 RowSource ReadDataset(const Dataset& dataset, int64_t block_rows = 0);
 
 }  // namespace resmem

@@ -1,5 +1,5 @@
 // Intervals for rows that come in documents: tokens of one document are not independent, so whole
-// documents are drawn again, not rows.
+// documents are resampled, not rows.
 #ifndef RESMEM_LM_DOCUMENT_INTERVALS_H_
 #define RESMEM_LM_DOCUMENT_INTERVALS_H_
 
@@ -21,8 +21,8 @@ struct DocumentIntervals {
 DocumentIntervals BootstrapDocuments(std::span<const GroupResult> documents, int64_t draws = 2000,
                                      uint64_t seed = 1);
 
-// Puts such intervals, and p-values, in the place of those that count rows as independent: of every
-// method and of the gain.  Needs slices; without them nothing changes.
+// Replaces the intervals and p-values that treat rows as independent, of every method and of the
+// gain.  Needs slices; without them nothing changes.
 void UseDocumentIntervals(Evaluation* evaluation);
 
 }  // namespace resmem

@@ -1,4 +1,4 @@
-// Documents to a token set, by as many threads as there are; the file does not depend on them.
+// Encodes documents as a token set; the file does not depend on the number of threads.
 #ifndef RESMEM_LM_ENCODE_TEXT_H_
 #define RESMEM_LM_ENCODE_TEXT_H_
 
@@ -27,7 +27,7 @@ struct EncodedText {
 
 // Writes all that is left of `source` to `path` (token_set.h).  A document in which the tokenizer
 // finds nothing counts as empty.  Errors: kUnsupported (the tokenizer has no </s>), kBadData (no
-// document), kCancelled, and those of the source and of writing; then `path` is as it was.
+// document), kCancelled, and those of the source and of writing; then `path` is unchanged.
 Result<EncodedText> EncodeText(TextSource* source, const Tokenizer& tokenizer,
                                const std::string& path, const EncodeOptions& options = {});
 

@@ -1,4 +1,4 @@
-// What was met while text was read: nothing is left out or changed in silence.
+// What was found while text was read: nothing is left out or changed silently.
 #ifndef RESMEM_LM_TEXT_COUNTS_H_
 #define RESMEM_LM_TEXT_COUNTS_H_
 
@@ -10,11 +10,11 @@ struct TextCounts {
   int64_t files = 0;
   int64_t bytes = 0;            // after unpacking
   int64_t documents = 0;        // given
-  int64_t empty_documents = 0;  // nothing but blanks: left out
+  int64_t empty_documents = 0;  // nothing but white space: left out
   int64_t broken_records = 0;   // a JSON line without a text, a <doc> without its end: left out
-  int64_t cut_documents = 0;    // too long for one document: given as several
-  int64_t bad_bytes = 0;        // not UTF-8: U+FFFD stands in the place of each
-  int64_t nul_bytes = 0;        // a blank stands in the place of each
+  int64_t cut_documents = 0;    // too long for one document: split into several
+  int64_t bad_bytes = 0;        // not UTF-8: each replaced by U+FFFD
+  int64_t nul_bytes = 0;        // each replaced by a space
 
   bool operator==(const TextCounts&) const = default;
 };

@@ -1,4 +1,4 @@
-// Lines drawn from text, for training a tokenizer on more text than fits.
+// Lines sampled from text, to train a tokenizer on more text than fits in memory.
 #ifndef RESMEM_LM_TEXT_SAMPLE_H_
 #define RESMEM_LM_TEXT_SAMPLE_H_
 
@@ -14,7 +14,7 @@ namespace resmem {
 
 struct TextSampleOptions {
   int64_t lines = 200000;    // kept at most
-  int64_t max_bytes = 4000;  // of a line: longer ones are split at blanks
+  int64_t max_bytes = 4000;  // of a line: longer ones are split at spaces
   uint64_t seed = 1;
   Progress* progress = nullptr;
 };

@@ -3,7 +3,7 @@
 //   text        one file is one document
 //   paragraphs  blank lines separate documents
 //   wikitext    a document begins at a line "= Title =" between blank lines; the line belongs to it
-//   jsonl       one object a line, its "text" is the document (the form of C4)
+//   jsonl       one object per line, its "text" is the document (the form of C4)
 //   doc         <doc id=".." url=".." title=".."> ... </doc>, as WikiExtractor writes them
 //
 // Each may be compressed (.gz, .zst with windows of up to 2^27 bytes, .xz); form and compression
@@ -27,21 +27,20 @@ const char* TextFormName(TextForm form);  // "text", "jsonl", ...
 
 struct TextSourceOptions {
   TextForm form = TextForm::kFound;  // kFound: by the content of each file, never paragraphs
-  // A longer document is given as several, cut at a line end or a blank; a longer JSON line is
-  // left out as broken.
+  // A longer document is split at a line end or a space; a longer JSON line is left out as broken.
   int64_t max_document_bytes = int64_t{128} << 20;
 };
 
 struct TextDocument {
   std::string title;  // the document's own, else its url, else "file.jsonl:17" by line
-  std::string text;   // not only blanks
+  std::string text;   // not only white space
 };
 
 // Movable; one thread at a time.
 class TextSource {
  public:
-  // Files and folders; of a folder all files in it and below, in the order of their names, but for
-  // hidden ones.  Errors: kNotFound, kInvalidArgument (no file at all), kIo.
+  // Files and folders; folders are read recursively in the order of names, without hidden files.
+  // Errors: kNotFound, kInvalidArgument (no file at all), kIo.
   static Result<TextSource> Open(const std::vector<std::string>& paths,
                                  const TextSourceOptions& options = {});
   TextSource(TextSource&&) noexcept;

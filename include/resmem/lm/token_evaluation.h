@@ -1,4 +1,4 @@
-// Every method on tokens, from neighbors that were found before, counted by document.
+// Every method on tokens, with neighbors that were found before, counted by document.
 //
 // The answers are those of Evaluate(), which finds neighbors by itself.
 #ifndef RESMEM_LM_TOKEN_EVALUATION_H_
@@ -43,8 +43,8 @@ struct TokenEvaluation {
 struct TokenJudgeOptions {
   bool baselines = true;       // k-NN, and kNN-LM at each lambda
   std::vector<float> lambdas;  // 0 .. 1
-  bool probabilities = true;   // ResMem's calibrated NLL, most of the time; else it is 0
-  int threads = 0;             // nothing depends on it
+  bool probabilities = true;  // ResMem's calibrated NLL, which takes most of the time; else it is 0
+  int threads = 0;            // nothing depends on it
 };
 
 // One thread at a time; the predictor must outlive it.
@@ -57,7 +57,7 @@ class TokenJudge {
   ~TokenJudge();
 
   // The next rows with labels, logits and slices, the document of each; rows of one document come
-  // together.  `neighbors`: at least k a row, or all there are.
+  // together.  `neighbors`: at least k per row, or all there are.
   // Errors: kBadData (labels, logits that are not finite, shapes).
   Status Add(const Rows& rows, const Neighbors& neighbors);
   TokenEvaluation Finish() const;

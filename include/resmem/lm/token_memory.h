@@ -1,9 +1,9 @@
-// A memory of one key a token: the residuals of largest magnitude of each, in 16 bits.
+// A memory with one key per token, and the largest residuals of each in 16 bits.
 //
 // A row takes 4 x top + 2 x dim + 16 bytes with float16 keys.  The work is done in PATH.partial,
-// segment by segment, and renamed at the end: PATH is whole or not there.  Work that was stopped or
-// killed goes on from the last segment that is safely on disk, and the segments are then byte for
-// byte those of an unbroken run.
+// segment by segment, and renamed at the end: PATH is complete or missing.  Work that was stopped
+// or killed continues after the last segment on disk, and the segments are then byte for byte those
+// of an uninterrupted run.
 #ifndef RESMEM_LM_TOKEN_MEMORY_H_
 #define RESMEM_LM_TOKEN_MEMORY_H_
 
@@ -21,7 +21,7 @@ struct TokenMemoryOptions {
   KeyType key_type = KeyType::kFloat16;
   int64_t top = 128;
   Parameters parameters{50, 1.0f, 1.0f};  // the paper's for language models
-  int64_t segment_rows = 262144;          // about; a segment ends where a window does
+  int64_t segment_rows = 262144;          // approximately; a segment ends where a window ends
   Progress* progress = nullptr;
 };
 
@@ -29,13 +29,13 @@ inline constexpr char kEngineNote[] = "engine";
 
 struct MemorizedTokens {
   int64_t rows = 0;
-  int64_t found = 0;  // rows that earlier work had left
+  int64_t found = 0;  // rows kept from an earlier run
 };
 
 // The memory's notes say what it was made of: "tokens" (the path), "tokens_fingerprint",
 // "tokenizer", "windows", "documents", "engine".
 // Errors: kInvalidArgument (PATH is there, or PATH.partial holds other work), kCancelled (what is
-// done stays for the next call), kIo, kResourceExhausted (likewise), and those of the model.
+// done stays for the next call), kIo, kResourceExhausted (also then), and those of the model.
 Result<MemorizedTokens> MemorizeTokens(const TokenRows& rows, const std::string& path,
                                        const TokenMemoryOptions& options = {});
 

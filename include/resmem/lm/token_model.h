@@ -1,11 +1,11 @@
-// A language model, by one of two engines.
+// A language model, run by one of two engines.
 //
 //   native       our own forward pass of the models that `resmem lm train` exports: products of
-//                bfloat16 numbers, on the matrix unit where the processor has one.  Needs no
+//                bfloat16 numbers, with AMX tiles if the processor has them.  Needs no
 //                ONNX Runtime and computes only the positions that are asked for.
-//   onnxruntime  the graph of any model of tokens, in float32 as it was exported.
+//   onnxruntime  the graph of any token model, in float32 as it was exported.
 //
-// How far their answers lie apart: docs/token_memory.md.
+// How much their answers differ: docs/token_memory.md.
 #ifndef RESMEM_LM_TOKEN_MODEL_H_
 #define RESMEM_LM_TOKEN_MODEL_H_
 
@@ -21,7 +21,7 @@
 namespace resmem {
 
 enum class TokenEngine {
-  kAuto,  // native where it can be, ONNX Runtime otherwise
+  kAuto,  // native if possible, ONNX Runtime otherwise
   kNative,
   kOnnxRuntime,
 };

@@ -1,5 +1,5 @@
-// The rows of a token set as a language model sees them: for each token that has a next one in its
-// document the key, the logits and that next token as label (token_windows.h).  Made as they are
+// The rows of a token set as a language model sees them: for each token with a successor in its
+// document, the key, the logits and the successor as label (token_windows.h).  Computed as they are
 // read, for MemorizeTokens(), Evaluate() and Tune().
 #ifndef RESMEM_LM_TOKEN_ROWS_H_
 #define RESMEM_LM_TOKEN_ROWS_H_
@@ -18,7 +18,7 @@ namespace resmem {
 
 struct TokenRowsOptions {
   WindowShape shape;
-  int64_t documents = 0;  // only the first so many; 0: all
+  int64_t documents = 0;  // only the first N; 0: all
 };
 
 // Refers to the model and the set, which must outlive it.  Const methods may be called from any
@@ -35,7 +35,7 @@ class TokenRows {
   const TokenWindows& windows() const { return windows_; }
   int64_t documents() const { return documents_; }
   int64_t rows() const;          // of the documents that are used
-  int64_t window_count() const;  // likewise
+  int64_t window_count() const;  // of the same documents
 
   // Buffers for one block; reused between calls.
   struct Block {
@@ -60,8 +60,8 @@ class TokenRows {
   int64_t documents_;
 };
 
-// The keys of `most` rows, or of all where there are no more, one after another: queries for
-// IndexMemory().  Of windows chosen by the seed, which hold about eight times as many.
+// The keys of at most `most` rows, one after another: queries for IndexMemory().  Sampled by the
+// seed from windows that hold about eight times as many.
 Result<std::vector<float>> SampleKeys(const TokenRows& rows, int64_t most, uint64_t seed,
                                       Progress* progress = nullptr);
 

@@ -32,7 +32,7 @@ struct RowsToEmbed {
   std::span<const int32_t> labels;                 // empty: none
   std::function<std::string(int64_t row)> source;  // where a row came from; empty: unknown
   std::optional<Role> role;                        // of every row
-  // Lines that name the model and the data.  Work goes on only where they are the same.
+  // Lines that name the model and the data.  Work continues only if they are the same.
   std::vector<std::string> made_from;
 };
 
@@ -42,13 +42,13 @@ struct EmbeddingFolderOptions {
 };
 
 struct EmbeddedRows {
-  int64_t found = 0;    // rows that earlier work had left
+  int64_t found = 0;    // rows kept from an earlier run
   int64_t correct = 0;  // whose largest logit is at the label; 0 without labels
 };
 
-// Where FOLDER holds just what would be made, nothing is done.  Errors: kInvalidArgument (FOLDER
+// If FOLDER already holds what would be made, nothing is done.  Errors: kInvalidArgument (FOLDER
 // holds something else), kCancelled (what is done stays for the next call), kIo,
-// kResourceExhausted (no space; likewise), and those of `run`.
+// kResourceExhausted (no space; also then), and those of `run`.
 Result<EmbeddedRows> WriteEmbeddingFolder(const RowsToEmbed& rows, const std::string& folder,
                                           const EmbeddingFolderOptions& options);
 

@@ -1,4 +1,4 @@
-// Images as a base model reads them: 8 bits a channel, all of one shape.
+// Images as a base model reads them: 8 bits per channel, all of one shape.
 //
 //   CIFAR-10, CIFAR-100   .bin, .bin.xz, .bin.gz, or the folder that holds train and test
 //   IDX (MNIST)           an images file, its labels file beside it, or the folder
@@ -38,24 +38,24 @@ struct ImageSetSource {
   std::vector<std::string> files;
   // "train" or "test", of a folder that holds both; "test" also finds a subfolder val.
   std::string part;
-  // An array of whole numbers, one an image, in the place of the labels found with them.
+  // An array of whole numbers, one per image, instead of the labels found with them.
   std::string labels;
-  // What Read() gives.  Not set: the shape of the first image.  Gray images become RGB where
+  // What Read() gives.  Not set: the shape of the first image.  Gray images become RGB if
   // 3 channels are wanted; color is never dropped.
   std::optional<ImageShape> shape;
-  // Each image's shorter side is made this long (bilinear with antialias, as Pillow does it)
-  // and the center cut out.  0: every image must have the shape already.
+  // Each image's shorter side is resized to this (bilinear with antialias, as in Pillow) and the
+  // center cropped.  0: every image must already have the shape.
   int64_t resize = 0;
-  // The model's classes.  Where given, a class folder's label is the place of its name in here,
-  // so that a folder with some of the classes has the right labels; else folders are numbered in
-  // the order of their names.
+  // The model's classes.  If given, a class folder's label is the index of its name in here, so
+  // that a folder with some of the classes has the right labels; else folders are numbered in the
+  // order of their names.
   std::vector<std::string> class_names;
 };
 
 // Movable, immutable: const methods may be called from any number of threads.
 class ImageSet {
  public:
-  // Errors: kNotFound, kBadData (a damaged or absurd file, a label out of range), kMismatch (a
+  // Errors: kNotFound, kBadData (a damaged or absurd file, a label out of range), kMismatch (an
   // image that cannot have the wanted shape), kInvalidArgument, kIo, kResourceExhausted.
   static Result<ImageSet> Open(const ImageSetSource& source);
   ImageSet(ImageSet&&) noexcept;
@@ -71,10 +71,10 @@ class ImageSet {
   Status Read(int64_t begin, int64_t count, std::span<uint8_t> out, int threads = 1) const;
   Status ReadRows(std::span<const int64_t> rows, std::span<uint8_t> out, int threads = 1) const;
 
-  // One an image; empty where unknown.
+  // One per image; empty if unknown.
   const std::vector<int32_t>& labels() const;
   const std::vector<int32_t>& coarse_labels() const;  // CIFAR-100's 20 superclasses
-  // Empty where unknown.
+  // Empty if unknown.
   const std::vector<std::string>& class_names() const;
   const std::vector<std::string>& coarse_class_names() const;
 

@@ -34,11 +34,11 @@ struct ModelManifest {
   int64_t columns = 0;
   int64_t context = 0;    // tokens: the longest window; ids are below `classes`
   std::string tokenizer;  // tokens: the fingerprint of what made them; empty where it is unknown
-  // Images: a channel's value is (pixel / 255 - mean) / deviation, one entry a channel.  A table
+  // Images: a channel's value is (pixel / 255 - mean) / deviation, one entry per channel.  A table
   // is fed as it is: both are empty.
   std::vector<float> mean, deviation;
-  // Images: the shorter side is brought to this length, then height x width is cut from the
-  // center.  0: an image of another size than height x width is refused.
+  // Images: the shorter side is resized to this, then height x width is cropped from the center.
+  // 0: an image of another size than height x width is refused.
   int64_t resize = 0;
   std::string embedding, logits;  // names of the graph's outputs
   int64_t dim = 0, classes = 0;
@@ -84,8 +84,8 @@ struct OnnxSummary {
   int64_t parameters = 0;          // values in the initializers
   std::vector<OnnxTensor> inputs;  // without initializers
   std::vector<OnnxTensor> outputs;
-  // Tensors that may serve as embedding, the likeliest first: the input of the last Gemm or MatMul,
-  // then those before it, backwards.
+  // Tensors that can serve as the embedding, the most likely first: the input of the last Gemm or
+  // MatMul, then those before it, backwards.
   std::vector<OnnxTensor> candidates;
   std::string logits;  // what prepare takes as logits; "" where that is unclear
   std::map<std::string, int64_t> operators;  // how often each occurs, subgraphs too
@@ -95,13 +95,13 @@ struct OnnxSummary {
 Result<OnnxSummary> InspectOnnx(const std::string& onnx_path);
 
 struct OnnxOptions {
-  int threads = 0;      // batches run at once, 0: as many as the machine has
+  int threads = 0;      // batches run at once, 0: all processors
   std::string library;  // libonnxruntime.so; empty: RESMEM_ONNXRUNTIME, then the usual places
 };
 
 struct PrepareOptions {
   std::string embedding;  // a tensor of the graph; empty: the first candidate
-  // Empty: the output that follows from the last Gemm or MatMul, or what goes into its Softmax.
+  // Empty: the output that follows from the last Gemm or MatMul, or the input of its Softmax.
   std::string logits;
   // Where the graph leaves height or width open, images need them here.
   int64_t height = 0, width = 0;
@@ -111,7 +111,7 @@ struct PrepareOptions {
   std::string network;
 };
 // Writes `output` and its manifest: the graph of `source` with embedding and logits among its
-// outputs, external data taken in, and a Transpose before it where it takes channels last.  Runs
+// outputs, external data included, and a Transpose before it if it takes channels last.  Runs
 // it first: the manifest's dim and classes are what came out, and a graph whose answer to a row
 // changes with the rows around it, one exported for training, is refused.
 // Errors: kNotFound, kBadData, kInvalidArgument (a name that is not there), kUnsupported (an
@@ -119,8 +119,8 @@ struct PrepareOptions {
 Result<ModelManifest> PrepareOnnx(const std::string& source, const PrepareOptions& options,
                                   const std::string& output, const OnnxOptions& runtime);
 
-// Rows are run in batches that begin at the same rows whatever the number of threads; a batch is
-// computed by one thread, so an answer never depends on how many there are.  The last batch of a
+// Rows are run in batches that begin at the same rows for any number of threads; a batch is
+// computed by one thread, so an answer never depends on their number.  The last batch of a
 // call is a shorter one (where the graph takes a fixed number of rows, it is filled up with zeros).
 // Whether a row's last bits change with the size of its batch is up to the runtime: with 1.30 none
 // did, docs/measurements/onnx.md.  Immutable: const methods need no lock on any number of threads.

@@ -27,7 +27,7 @@
 
 namespace resmem {
 
-// ---- The run's manifest: what somebody needs to repeat it -----------------------------------
+// ---- The run's manifest: what is needed to repeat it ----------------------------------------
 
 struct InputFile {
   std::string path;
@@ -91,7 +91,7 @@ Result<ImageLayout> GuessImageLayout(const Array& images);
 Result<Thumbnail> ReadThumbnail(const Array& images, const ImageLayout& layout, int64_t row);
 Result<Thumbnail> ReadThumbnail(const ImageSet& images, int64_t row);
 
-// One query with its exact ledger.  Image and text may both be empty: then numbers speak alone.
+// One query with its exact ledger.  Image and text may both be empty.
 struct Example {
   int64_t row = 0;  // among the rows evaluated
   int32_t truth = -1;
@@ -106,7 +106,7 @@ struct Example {
 
 enum class ExampleRule {
   kLargestChange,  // the largest change of the true class's score, in the right direction
-  kRandom,         // drawn evenly: typical cases rather than striking ones
+  kRandom,         // a random sample: typical cases rather than striking ones
 };
 const char* ExampleRuleName(ExampleRule rule);  // "largest-change", "random"
 
@@ -116,7 +116,7 @@ struct ExampleOptions {
   int64_t count = 6;           // of each kind, fixed and harmed
   uint64_t seed = 0;           // kRandom
   bool leave_one_out = false;  // the rows are those of the memory; see EvaluationOptions
-  std::optional<Role> only;    // likewise
+  std::optional<Role> only;    // see EvaluationOptions
   int threads = 0;
   Progress* progress = nullptr;
 };
@@ -141,7 +141,7 @@ Status AddImages(const PictureOf& of_queries, const PictureOf& of_memory,
 struct Axis {
   std::string label;
   bool logarithmic = false;
-  bool percent = false;  // values are shares, shown as per cent
+  bool percent = false;  // values are shares, shown as percent
 };
 struct CurvePoint {
   double x = 0, y = 0;
@@ -182,9 +182,9 @@ std::string OnnxJson(const std::string& path, const OnnxSummary& summary,
                      const std::optional<ModelManifest>& prepared, const Fingerprint& fingerprint,
                      const RunInfo& run);
 
-// Several documents as one, in the order in which the page shall show them; one that is
-// combined already gives its parts.
-// kBadData where a part is not a document of ours.
+// Several documents as one, in the order in which the page shows them; a combined one
+// contributes its parts.
+// kBadData if a part is not a document of ours.
 Result<std::string> CombineJson(std::string_view title, std::span<const std::string> documents);
 
 // ---- The page -----------------------------------------------------------------------------------
