@@ -9,7 +9,7 @@
 namespace resmem::cli {
 namespace {
 
-// A broken one is made anew.
+// A broken one is rebuilt.
 constexpr OpenOptions kWithoutIndex{.verify_blocks = false, .exact = true};
 
 class Compact : public Command {
@@ -30,7 +30,7 @@ class Compact : public Command {
 
   Result<ExitCode> Run(Console& console) override {
     int64_t before = 0;
-    {  // the old files may go only when nobody here maps them
+    {  // the old files may go only when this process no longer maps them
       RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                               ResidualMemory::Open(memory_path_, kWithoutIndex));
       before = memory.bytes_on_disk();

@@ -40,7 +40,7 @@ class LmIndex : public Command {
     RESMEM_ASSIGN_OR_RETURN(const TokenSet set, TokenSet::Open(tokens_path_));
     std::vector<float> keys;
     {
-      // Closed before it is indexed anew.
+      // Closed before it is indexed again.
       RESMEM_ASSIGN_OR_RETURN(
           const ResidualMemory memory,
           ResidualMemory::Open(memory_path_, {.verify_blocks = false, .exact = true}));

@@ -88,7 +88,7 @@ struct LmReport {
   int64_t step = 0, steps = 0;
   double rate = 0;
   double loss = 0;                                        // mean since the report before
-  double accuracy = 0;                                    // likewise, while learning
+  double accuracy = 0;                                    // during training, too
   double validation_loss = -1, validation_accuracy = -1;  // -1: there are no validation tokens
   double tokens_per_second = 0;
   double seconds = 0;  // of training since the run began

@@ -145,7 +145,7 @@ Result<Outcome> Run::Step() {
   if (!std::isfinite(outcome.loss) || !std::isfinite(length)) {
     return Status(ErrorCode::kBadData,
                   Text("the loss is no longer finite in step ", progress_.step + 1,
-                       ": training diverged. The last checkpoint is kept; train anew with a "
+                       ": training diverged. The last checkpoint is kept; train again with a "
                        "smaller --peak-rate (it was ",
                        recipe_.peak_rate, ")"));
   }

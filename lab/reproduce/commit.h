@@ -6,7 +6,7 @@
 namespace resmem::cli::reproduce {
 
 // The commit that this program was built from, with "-dirty" where files were changed after it;
-// "unknown" outside a Git tree.  The function is made anew by every build (write_commit.cmake).
+// "unknown" outside a Git tree.  The function is remade by every build (write_commit.cmake).
 std::string BuiltFromCommit();
 
 }  // namespace resmem::cli::reproduce

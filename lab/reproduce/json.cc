@@ -132,7 +132,7 @@ Result<Json> ReadJson(const std::string& path) {
       text.str(), [](int depth, Json::parse_event_t, Json&) { return depth <= kMostDepth; },
       /*allow_exceptions=*/false);
   if (!json.is_object()) {
-    return Status(ErrorCode::kCorrupt, path + " is not a JSON object; remove it to make it anew");
+    return Status(ErrorCode::kCorrupt, path + " is not a JSON object; remove it to make it again");
   }
   return json;
 }

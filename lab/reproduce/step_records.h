@@ -38,7 +38,7 @@ class StepRecords {
   // Empty, or the sentence that says what must be run before.
   std::string Missing(const Step& step) const;
 
-  // Keeps it in the file and here; steps that depend on it are judged anew.
+  // Keeps it in the file and here; steps that depend on it are judged again.
   Status Finish(const Step& step, Json result, Json made);
 
  private:

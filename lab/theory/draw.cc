@@ -137,7 +137,7 @@ DrawRisks RisksOfBound(const std::vector<TestPoint>& tests, const VectorXd& thet
        {&risks.base, &risks.knn, &risks.resmem, &risks.t1, &risks.t2, &risks.noise_part}) {
     *sum *= share;
   }
-  // (a + b + c)^2 <= 3 (a^2 + b^2 + c^2), and with the noise as a fourth part likewise.
+  // (a + b + c)^2 <= 3 (a^2 + b^2 + c^2), and the same with the noise as a fourth part.
   risks.decomposition = (with_noise ? 4 : 3) * (risks.t1 + risks.t2 + risks.noise_part);
   // Each value is a sum of numbers of order 1, good to about 1e-15.
   risks.violated = risks.resmem > risks.decomposition * (1 + 1e-12) + 1e-28;

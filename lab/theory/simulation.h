@@ -113,7 +113,7 @@ struct SimulationCurve {
   double bound = 0;  // L
   SimulationSetting setting;
   double plateau = 0;                   // what the base's risk tends to: (1-L)^2 in the paper
-  double ratio_limit = 0;               // what ResMem's risk over k-NN's tends to: likewise (1-L)^2
+  double ratio_limit = 0;               // what ResMem's risk over k-NN's tends to: also (1-L)^2
   std::vector<SimulationPoint> points;  // by n
   SimulationSlopes slopes;
   Crossover against_labels, against_base;

@@ -38,7 +38,7 @@ void SetEnvironment(char** argv) {
     setenv("OPENBLAS_THREAD_TIMEOUT", "4", 0);
     execv("/proc/self/exe", argv);  // returns only on failure: then we go on, slower
   }
-  // Activations of some megabytes come and go at each step.  By default each is mapped anew, and
+  // Activations of some megabytes come and go at each step.  By default each is mapped again, and
   // the page faults take more than half of the time of a step.
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, INT_MAX);

@@ -155,7 +155,7 @@ Status Trainer::LearnEpoch(int64_t epoch, EpochReport* report) {
       return Status(ErrorCode::kBadData,
                     Text("the loss is ", value, " in epoch ", epoch + 1, ", step ", step + 1,
                          ": training diverged. The checkpoint before this epoch is kept; train "
-                         "anew with a smaller --peak-rate (it was ",
+                         "again with a smaller --peak-rate (it was ",
                          recipe_.peak_rate, ")"));
     }
     loss.backward();

@@ -40,7 +40,7 @@ struct TrainObserver {
 };
 
 // Errors: those of the recipe and the data; kBadData where the loss is no longer finite (the last
-// good checkpoint stays); kCancelled; kIo, kResourceExhausted (a full disk: likewise).
+// good checkpoint stays); kCancelled; kIo, kResourceExhausted (a full disk: the same).
 Status Train(const std::string& folder, const TrainObserver& observer);
 
 }  // namespace resmem::train

@@ -44,7 +44,7 @@ int64_t ArgMax(const float* x, int64_t n);
 // ArgMax of base[i] + sum[i] * scale, the product and the sum each rounded, without writing it.
 int64_t ArgMaxOfSum(const float* base, const float* sum, float scale, int64_t n);
 
-// ArgMax of (1 - lambda) * base[i] + lambda * (sum[i] * scale), likewise.
+// ArgMax of (1 - lambda) * base[i] + lambda * (sum[i] * scale), in the same way.
 int64_t ArgMaxOfMix(float lambda, const float* base, const float* sum, float scale, int64_t n);
 
 }  // namespace resmem

@@ -69,7 +69,7 @@ Status ResidualMemory::Impl::Verify(Progress* progress) const {
   if (!repeated) return {};
   return {ErrorCode::kCorrupt,
           Text(path, ": two living rows have the id ", *repeated,
-               "; restore the memory from a copy, or make it anew from its data")};
+               "; restore the memory from a copy, or make it again from its data")};
 }
 
 ResidualMemory::ResidualMemory(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -18,7 +18,7 @@ size_t ArgMaxOf(const std::vector<double>& scores) {
   return static_cast<size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
 }
 
-// The vote among the lines that are left, weighed anew.
+// The vote among the lines that are left, reweighted.
 class Vote {
  public:
   Vote(const Explanation& explanation, const std::vector<std::vector<float>>& residuals,

@@ -21,7 +21,7 @@ struct HeadRows {
 struct HeadInput {
   int64_t length, head_dim;
   HeadRows<const Bfloat16> queries, keys, values;
-  // bias[context - 1 - distance]; the 32 values behind them are 0.  Of gradients likewise.
+  // bias[context - 1 - distance]; the 32 values behind them are 0.  The same for gradients.
   const float* bias;
   int64_t context;
   Dropout dropout;

@@ -1,4 +1,4 @@
-// The parameters as the matrix products read them; of a model that learns, made anew after each
+// The parameters as the matrix products read them; of a model that learns, remade after each
 // step of the optimizer.
 #ifndef RESMEM_TRANSFORMER_PACKED_WEIGHTS_H_
 #define RESMEM_TRANSFORMER_PACKED_WEIGHTS_H_
@@ -33,7 +33,7 @@ class PackedWeights {
 
   std::vector<PackedLayer> layers;
   AlignedArray<Bfloat16> embedding;         // vocabulary x dim, Bfloat16Stride(dim) apart
-  AlignedArray<Bfloat16> embedding_turned;  // dim x vocabulary, likewise; to learn
+  AlignedArray<Bfloat16> embedding_turned;  // dim x vocabulary, too; for training
   AlignedArray<Bfloat16> embedding_panels;  // of its transposed, for logits; to answer
 
  private:

@@ -3,9 +3,9 @@
 //   keys.npy  logits.npy  and where known labels.npy, sources.npy, split.npy
 //   embedding.json        what they were made from, and how far
 //
-// The work is done in FOLDER.partial and renamed at the end, so FOLDER is whole or not there.  Work
-// that was stopped or killed goes on from the last rows that are safely on disk, and the arrays
-// then are byte for byte those of an unbroken run.
+// The work is done in FOLDER.partial and renamed at the end, so FOLDER is complete or missing. Work
+// that was stopped or killed continues after the last rows on disk, and the arrays are then byte
+// for byte those of an uninterrupted run.
 #ifndef RESMEM_MODELS_EMBEDDING_FOLDER_H_
 #define RESMEM_MODELS_EMBEDDING_FOLDER_H_
 

@@ -30,7 +30,7 @@ struct WorkspaceOptions {
   std::string network = "t5-d256-l4-h4-f1024";
   bool quick = false;
   int64_t tokens_kept = 10'000'000;  // in the memory; whole documents, at least so many
-  int64_t tune_tokens = 16'000;      // likewise: of the validation text
+  int64_t tune_tokens = 16'000;      // of the validation text
   int64_t eval_tokens = 100'000;     // of each text that is judged; 0: all
   int64_t exact_tokens = 40'000;     // where every key is searched; 0: all
   double recall = 0.95;

@@ -16,7 +16,7 @@ std::string DeleteCommand(const std::string& memory, const IndexObstacle& obstac
 }  // namespace
 
 std::string RepairAdvice(const std::string& memory, const IndexRecord& index) {
-  std::string advice = Text("make the index anew with: resmem index ", memory, " --recall ",
+  std::string advice = Text("rebuild the index with: resmem index ", memory, " --recall ",
                             index.recall, " --codes ", index.code_bits);
   if (index.seed != 0) advice += Text(" --seed ", index.seed);
   if (index.queries) {

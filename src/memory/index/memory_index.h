@@ -44,8 +44,8 @@ class MemoryIndex {
 Status MakeIndex(FolderChange* change, const StoredRows& rows, const IndexOptions& options,
                  bool is_new, Progress* progress, Manifest* manifest);
 
-// Makes the index in `manifest`, not yet published, anew, of all `rows`; where rows cannot be in
-// it, they are in none, and `manifest` tells why.
+// Rebuilds the index over all `rows` and records it in the unpublished `manifest`; where rows
+// cannot be in it, they are in none, and `manifest` tells why.
 Status RemakeIndex(FolderChange* change, const StoredRows& rows, Progress* progress,
                    Manifest* manifest);
 

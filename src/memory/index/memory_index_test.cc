@@ -275,7 +275,7 @@ TEST(MemoryIndex, AnIndexOfAnotherMemoryIsRefused) {
   const auto memory = ResidualMemory::Open(folder / "a", {.verify_blocks = false});
   EXPECT_EQ(memory.status().code(), ErrorCode::kCorrupt);
   EXPECT_NE(memory.status().message().find("index-"), std::string::npos);
-  // Exact search does not need it, and it can be made anew.
+  // Exact search does not need it, and it can be rebuilt.
   EXPECT_TRUE(ResidualMemory::Open(folder / "a", {.exact = true}).ok());
   Index(folder / "a", 0.9);
   EXPECT_TRUE(ResidualMemory::Open(folder / "a").ok());

@@ -34,7 +34,7 @@ using GetApiBase = const ApiBase* (*)();
 inline constexpr int kFatal = 4;            // OrtLoggingLevel: nothing is printed below it
 inline constexpr int kFail = 1;             // OrtErrorCode
 inline constexpr int kFloat = 1;            // ONNXTensorElementDataType
-inline constexpr int kInt64 = 7;            // likewise
+inline constexpr int kInt64 = 7;            // the same
 inline constexpr int kDeviceAllocator = 0;  // OrtAllocatorType
 inline constexpr int kDefaultMemory = 0;    // OrtMemType
 

@@ -134,7 +134,7 @@ class IvfIndex : public KnnIndex {
     std::vector<float> scratch(static_cast<size_t>(dim()));
     for (size_t i = 0; i < questions.size(); ++i) {
       const int64_t number = questions[i].number;
-      // Measured anew: the float that an answer holds does not tell near-ties apart.
+      // Measured again: the float that an answer holds does not tell near-ties apart.
       for (int64_t j = 0; j < of_rest.k && of_rest.rows_of(number)[j] >= 0; ++j) {
         const int64_t row = of_rest.rows_of(number)[j];
         const float* key = rest_->keys.Rows(row, 1, scratch.data());

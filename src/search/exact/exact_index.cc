@@ -89,7 +89,8 @@ class IndexedKeys {
     return codes_;
   }
 
-  // For `queries` more that are asked in batches, where RoundedScanApplies(); null likewise.
+  // For `queries` more that are asked in batches, where RoundedScanApplies(); null in the same
+  // cases.
   const RoundedKeys* RoundedFor(int64_t queries) const {
     if (batched_.fetch_add(queries, std::memory_order_relaxed) + queries < kQueriesBeforeRounding) {
       return nullptr;

@@ -79,7 +79,7 @@ HWY_INLINE void DotFourRows(const int16_t* query, const int8_t* codes, int64_t s
   }
   const V sum0 = hn::Add(even0, odd0), sum1 = hn::Add(even1, odd1);
   const V sum2 = hn::Add(even2, odd2), sum3 = hn::Add(even3, odd3);
-  // Rows 0 and 2 side by side, rows 1 and 3 likewise; then all four in each block.
+  // Rows 0 and 2 side by side, and rows 1 and 3; then all four in each block.
   const V pair02 = hn::Add(hn::InterleaveLower(d, sum0, sum2), hn::InterleaveUpper(d, sum0, sum2));
   const V pair13 = hn::Add(hn::InterleaveLower(d, sum1, sum3), hn::InterleaveUpper(d, sum1, sum3));
   const V all =

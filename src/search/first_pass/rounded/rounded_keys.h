@@ -19,7 +19,7 @@ namespace resmem {
 struct RoundedView {
   RoundedBlocks blocks;
   const float* norms;   // of each key; 0 for hidden ones
-  const float* errors;  // likewise, as RoundedBound wants them
+  const float* errors;  // in the same order, as RoundedBound wants them
 };
 
 // Room for some blocks of kRoundedKeys keys.

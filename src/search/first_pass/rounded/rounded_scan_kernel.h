@@ -3,7 +3,7 @@
 // comparison fused in; elsewhere the same in plain loops, which nobody should wait for.
 //
 //   block  kRoundedKeys keys minus a center, rounded
-//   group  kRoundedQueries queries, likewise, in the order that tiles want
+//   group  kRoundedQueries queries, in the order that tiles want
 //
 // A bfloat16 is the upper half of a float; subnormal ones are zero here.
 #ifndef RESMEM_SEARCH_FIRST_PASS_ROUNDED_ROUNDED_SCAN_KERNEL_H_

@@ -88,7 +88,7 @@ class Ahead {
 };
 
 // sums[0 .. 3] = products of keys 0 .. 15 with queries 0 .. 15, with queries 16 .. 31, then of
-// keys 16 .. 31 likewise; in each, a row is a key.
+// and keys 16 .. 31; in each, a row is a key.
 RESMEM_AMX_INLINE void MultiplyBlock(const uint16_t* group, const uint16_t* block, int64_t pieces,
                                      Ahead* ahead, float* sums) {
   _tile_zero(0);
