@@ -122,7 +122,7 @@ class Doctor : public Command {
       const Evaluation& evaluation = *diagnosis.evaluation;
       table.AddRow({"compared on",
                     Counted(evaluation.rows, "row") +
-                        (evaluation.leave_one_out ? " of the memory, each without itself" : "")});
+                        (evaluation.leave_one_out ? " of the memory, leaving each one out" : "")});
       if (evaluation.regression.has_value()) {
         table.AddRow({"base", "mse " + ShortNumber(evaluation.regression->base_mse)});
         table.AddRow({"with memory", "mse " + ShortNumber(evaluation.regression->resmem_mse)});

@@ -75,7 +75,7 @@ bool AdviseOnRecall(const IndexInfo& info, const Diagnosis& diagnosis,
   if (info.given_queries == 0 && check.recall < check.asked - kRecallTolerance) {
     advice->push_back(Text("The index finds ", readable::Fixed(check.recall, 4),
                            " of the true neighbors where ", check.asked,
-                           " was asked for: make it again (resmem index)."));
+                           " was requested: rebuild it (resmem index)."));
   }
   const std::optional<IndexCheck>& given = diagnosis.index_on_given;
   if (!given || !(given->recall + 2 * given->standard_error < given->asked)) return false;
@@ -93,12 +93,12 @@ void AdviseOnIndex(const ResidualMemory& memory, const Diagnosis& diagnosis,
   const IndexInfo info = *memory.index_info();
   const bool many_deleted = IsShare(Deleted(memory), kManyDeleted, memory.capacity());
   if (!memory.index().Approximate(check.k)) {
-    advice->push_back(Text("The index is not used: for ", readable::Count(check.k),
-                           " neighbors scanning all keys is quicker than its lists, and search is "
-                           "exact; ",
-                           many_deleted ? "that may change once deleted rows are gone (resmem "
-                                          "compact)."
-                                        : "resmem index --remove saves its bytes."));
+    advice->push_back(
+        Text("The index is not used: for ", readable::Count(check.k),
+             " neighbors, scanning all keys is faster than its lists, and search is exact; ",
+             many_deleted ? "that may change once deleted rows are gone (resmem "
+                            "compact)."
+                          : "resmem index --remove saves its bytes."));
     return;
   }
   const bool finds_less = AdviseOnRecall(info, diagnosis, advice);
@@ -112,8 +112,8 @@ void AdviseOnIndex(const ResidualMemory& memory, const Diagnosis& diagnosis,
   if (check.index_seconds > check.exact_seconds) {
     advice->push_back(
         many_deleted
-            ? "Exact search of this sample was as fast: lists that have lost rows make a search go "
-              "on to others, until the memory is compacted (resmem compact)."
+            ? "Exact search of this sample was as fast: a search continues past lists that have "
+              "lost rows, until the memory is compacted (resmem compact)."
             : "Exact search of this sample was as fast: the memory is small enough to do without "
               "an index (resmem index --remove).");
   }

@@ -95,11 +95,11 @@ std::vector<std::string> EvaluationWarnings(const ResidualMemory& memory,
   if (evaluation.rows_at_distance_zero > 0 && !evaluation.leave_one_out) {
     warnings.push_back(Text(readable::Count(evaluation.rows_at_distance_zero), of_rows,
                             "have their own key in the memory: they were memorized or are copies, "
-                            "and the result is too good; give other ",
+                            "and the result is too optimistic; give other ",
                             IsOfTokens(memory)
                                 ? "text."
-                                : "rows, or ask for the memory's own, each without itself (resmem "
-                                  "eval --leave-one-out, resmem doctor without --data)."));
+                                : "rows, or evaluate the memory's own, leaving each one out "
+                                  "(resmem eval --leave-one-out, resmem doctor without --data)."));
   }
   const bool trained_on = evaluation.train_rows > 0 && !evaluation.leave_one_out;
   if (trained_on) {
@@ -109,8 +109,8 @@ std::vector<std::string> EvaluationWarnings(const ResidualMemory& memory,
   }
   if (validation_rows > 0 && memory.description().tuned) {
     warnings.push_back(Text(readable::Count(validation_rows), of_rows,
-                            "are marked validation and the memory is tuned: where the "
-                            "choice was made on them the result is too good."));
+                            "are marked validation and the memory is tuned: if it was tuned on "
+                            "them, the result is too optimistic."));
   }
   const std::string effect = EffectWarning(evaluation);
   if (!trained_on && !effect.empty()) warnings.push_back(effect);

@@ -70,7 +70,7 @@ class Compactor {
       if (progress_ != nullptr && progress_->Cancelled()) {
         return Status(
             ErrorCode::kCancelled,
-            Text(change->folder(), ": compaction was cancelled, the memory is as before"));
+            Text(change->folder(), ": compaction was cancelled, the memory is unchanged"));
       }
       RESMEM_RETURN_IF_ERROR(CopyRun(run, &writer));
       if (description_.form != old_form_) {

@@ -32,7 +32,7 @@ Status CheckBlock(const KeyBlock& block, int64_t dim, size_t number) {
   const auto values = CheckedMultiply(block.rows, dim);
   if (!values || !CheckedMultiply(*values, 4)) {
     return Status(ErrorCode::kInvalidArgument,
-                  Text(place, ": with ", dim, " values a row its size is not a sensible number"));
+                  Text(place, ": with ", dim, " values per row its size is not a sensible number"));
   }
   if (block.rows > 0 && block.data == nullptr) {
     return Status(ErrorCode::kInvalidArgument, Text(place, " has no data"));

@@ -106,8 +106,8 @@ class BrowserTest(unittest.TestCase):
     def test_headline_speaks_the_documents_numbers(self):
         gain = self.open("evaluation")["gain"]
         headline = self.browser.evaluate("document.querySelector('.headline').textContent")
-        self.assertEqual(headline, f"ResMem answers {gain['fixed']:,} of {gain['total']:,} "
-                         "questions right that the base model got wrong, and breaks "
+        self.assertEqual(headline, f"ResMem gets {gain['fixed']:,} of {gain['total']:,} "
+                         "rows right that the base model got wrong, and harms "
                          f"{gain['harmed']:,} that it got right.")
 
     def test_ledgers_add_up_to_the_score_shown(self):

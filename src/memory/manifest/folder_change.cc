@@ -55,10 +55,9 @@ Result<std::unique_ptr<FolderChange>> FolderChange::Begin(FileSystem& files,
   RESMEM_RETURN_IF_ERROR(change->PrepareFolder(start));
   auto lock = files.Lock(change->PathOf(kLockName));
   if (lock.status().code() == ErrorCode::kIo) {
-    return Status(ErrorCode::kIo,
-                  Text(lock.status().message(),
-                       "; whoever changes a memory must be allowed to write to its folder: see to "
-                       "that, or change a copy (cp -r)"));
+    return Status(ErrorCode::kIo, Text(lock.status().message(),
+                                       "; changing a memory needs write access to its folder: "
+                                       "grant it, or change a copy (cp -r)"));
   }
   RESMEM_ASSIGN_OR_RETURN(change->lock_, std::move(lock));
   RESMEM_RETURN_IF_ERROR(change->ReadState(start));

@@ -79,7 +79,7 @@ Status ReadLiving(const ResidualMemory& memory, int64_t count,
     return {ErrorCode::kUnsupported,
             Text("the memory keeps ", ResidualFormName(memory.description().form),
                  " residuals and no logits, so its own rows cannot be read back; give the arrays "
-                 "that it was made of")};
+                 "it was made from")};
   }
   MemoryReader reader(memory);
   int64_t begin = 0;

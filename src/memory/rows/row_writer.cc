@@ -111,7 +111,7 @@ Status RowWriter::CheckNotLiving(std::span<const uint64_t> ids) {
     }
     if (!old_ids_->Find(ids[i])) continue;
     return BadRow(Text("ids, row ", added_ + static_cast<int64_t>(i), ": the id ", ids[i],
-                       " lives in the memory already; delete it first, or give another"));
+                       " is already in the memory; delete it first, or give another"));
   }
   return {};
 }

@@ -48,9 +48,9 @@ Html Headline(const Node& document) {
   const Interval interval = IntervalOf(gain);
 
   Html sentence;
-  sentence << "ResMem answers " << CountData(gain.At("fixed")) << " of "
+  sentence << "ResMem gets " << CountData(gain.At("fixed")) << " of "
            << CountData(gain.At("total"))
-           << " questions right that the base model got wrong, and breaks "
+           << " rows right that the base model got wrong, and harms "
            << CountData(gain.At("harmed")) << " that it got right.";
   Html points;
   points << PointsData(gain.At("gain")) << " points";
@@ -98,11 +98,11 @@ Html Setting(const Node& document) {
        << " neighbors, \u03c3 = " << ShortData(parameters.At("sigma"))
        << ", T = " << ShortData(parameters.At("temperature")) << ".";
   if (document.At("leave_one_out").Flag()) {
-    text << " The rows judged are the memory's own, each without itself among its neighbors.";
+    text << " The rows are the memory's own, leaving each one out.";
   }
   if (const std::optional<Node> mass = document.Find("mean_residual_mass")) {
     text << " Mean residual mass of the memory " << PercentData(*mass)
-         << " (0 where the base has memorized its training rows and nothing is left to add).";
+         << " (0 if the base has memorized its training rows and nothing is left to add).";
   }
   const Node leaked = document.At("rows_at_distance_zero");
   text << " " << CountData(leaked)

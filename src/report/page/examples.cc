@@ -125,7 +125,7 @@ void AddExplanation(const Node& document, Page* page) {
     const size_t flips = document.At("ledger").At("flip_set").Items().size();
     if (flips > 0) {
       lede << "Without " << Grouped(static_cast<int64_t>(flips))
-           << " of the neighbors the answer would be another one. ";
+           << " of the neighbors the answer would differ. ";
     }
   }
   lede << "The base's share, every neighbor's contribution and the rounding add up to the score.";

@@ -133,7 +133,7 @@ Html MethodComparison(const Node& document) {
        << " rows and from the same neighbors. Bars are 95\u202f% intervals of each accuracy; the "
        << "gain's interval is paired and therefore narrower than the bars suggest.";
   if (mixing.count > 1) {
-    lede << " kNN-LM is shown at its best \u03bb on these very rows, which flatters it.";
+    lede << " kNN-LM is shown at its best \u03bb on these rows, at ResMem's k and \u03c3.";
   }
   return Html() << Element("p", {{"class", "lede"}}, lede)
                 << Table("Methods side by side", Element("tr", {}, head), rows)

@@ -104,16 +104,16 @@ Html Choice(const Node& document, const TuningGrid& grid) {
   text << "k = " << CountData(chosen.At("k")) << ", \u03c3 = " << ShortData(chosen.At("sigma"))
        << ", T = " << ShortData(chosen.At("temperature")) << ". ";
   if (grid.classification) {
-    text << "Gain on the rows it was chosen on, and so a little too good: "
+    text << "Gain on the rows it was chosen on, so somewhat optimistic: "
          << GainSentence(document.At("chosen_gain")) << ". ";
     if (const std::optional<Node> honest = document.Find("cross_validated_gain")) {
-      text << "With each fold judged by the others' choice: " << GainSentence(*honest) << ". ";
+      text << "Cross-validated: " << GainSentence(*honest) << ". ";
     }
   } else {
     text << "Mean squared error " << ShortData(document.At("chosen_loss")) << ", of the base alone "
          << ShortData(document.At("base_loss")) << ". ";
     if (const std::optional<Node> honest = document.Find("cross_validated_loss")) {
-      text << "With each fold judged by the others' choice: " << ShortData(*honest) << ". ";
+      text << "Cross-validated: " << ShortData(*honest) << ". ";
     }
   }
   return text << "Each curve goes through the choice, the other two parameters held.";
