@@ -48,8 +48,7 @@ Html Headline(const Node& document) {
   const Interval interval = IntervalOf(gain);
 
   Html sentence;
-  sentence << "ResMem gets " << CountData(gain.At("fixed")) << " of "
-           << CountData(gain.At("total"))
+  sentence << "ResMem gets " << CountData(gain.At("fixed")) << " of " << CountData(gain.At("total"))
            << " rows right that the base model got wrong, and harms "
            << CountData(gain.At("harmed")) << " that it got right.";
   Html points;
