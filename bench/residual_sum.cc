@@ -328,7 +328,7 @@ constexpr char kExplanation[] =
 residuals of 50 neighbors added up, and the result added to the 100, 1,000 or 32,128 scores of the
 base. The neighbors are rows drawn at random from a memory of 800 MB of residuals (sparse: 512 MB),
 other ones each time, so that they come from memory and not from a cache; with 100 classes also from
-50,000 rows, which the last cache can hold. Of these the memory keeps every residual that it has
+50,000 rows, which the last cache can hold. There the memory keeps every residual that it has
 once computed from logits (20 MB, of at most 64 MiB), so that their time is that of adding up,
 without a softmax. Nothing is known of a query before its turn: a sum takes as long in a batch as
 alone. The floor: the bytes of the residuals at the speed at which one thread reads memory from one

@@ -44,7 +44,7 @@ BlendGates GatesOf(std::span<const float> distances, const WeightedNeighbors& ne
   gates.neighbors = true;
   gates.distance = distances[std::min(kGuardNeighbor, count) - 1];
   const float least = std::max(kLeastDistance * sigma, std::numeric_limits<float>::min());
-  // 1 / sum of the squared normalised weights.
+  // 1 / sum of the squared normalized weights.
   double squares = 0;
   for (const float weight : neighbors.weights) {
     const double share = static_cast<double>(weight) * neighbors.scale;

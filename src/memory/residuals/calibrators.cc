@@ -13,7 +13,7 @@
 namespace resmem {
 namespace {
 
-// A class that the memory argues below zero keeps this much before renormalising, so that its
+// A class that the memory argues below zero keeps this much before renormalizing, so that its
 // logarithm exists.
 constexpr double kFloor = 1e-6;
 

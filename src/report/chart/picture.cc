@@ -1,4 +1,4 @@
-// Figures as SVG pictures that stand alone, legend and colors inside.
+// Figures as SVG images that stand alone, legend and colors inside.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kMargin = 12, kLine = 17;
 
-// Of a picture that stands alone: the page's light colors, without variables, which some viewers
+// Of an image that stands alone: the page's light colors, without variables, which some viewers
 // of SVG do not know.
 constexpr char kPictureStyle[] = R"(<style>
 text { font-family: "Segoe UI", "Noto Sans", "DejaVu Sans", Arial, sans-serif; fill: #1b2027; }

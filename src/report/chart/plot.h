@@ -1,4 +1,4 @@
-// A plot of curves with its axes: what the page and a picture that stands alone both draw.
+// A plot of curves with its axes: what the page and an image that stands alone both draw.
 #ifndef RESMEM_REPORT_CHART_PLOT_H_
 #define RESMEM_REPORT_CHART_PLOT_H_
 
