@@ -133,7 +133,7 @@ int Run(const Flags& flags) {
   page << Introduction(flags);
   WriteExactTable(all, page);
   if (flags.peers.any) {
-    page << "\nHow many times faster ours is, the lesser of k = 10 and k = 50:\n\n";
+    page << "\nHow many times faster ours is, the smaller of k = 10 and k = 50:\n\n";
     WriteRatios(all, page);
   }
   return Publish(page.str(), flags.markdown) && right ? 0 : 5;
