@@ -5,7 +5,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
-PROGRAMS = ("capi", "cli", "capi", "server", "python", "examples")
+PROGRAMS = ("cli", "capi", "server", "python", "examples")
 THIRD_PARTY = ("hwy/", "nlohmann/", "Eigen/", "xxhash", "zlib", "gtest/")
 
 

@@ -1,0 +1,203 @@
+"""Memory: arrays in and out, changes, errors."""
+import os
+import pickle
+import tempfile
+import tracemalloc
+import unittest
+
+import numpy as np
+import resmem
+from problems import clusters
+from resmem import Memory
+
+
+class Arrays(unittest.TestCase):
+    def test_contiguous_float32_is_not_copied(self):
+        keys, logits, labels = clusters(200_000, dim=16)
+        memory = Memory.build(keys[:500], logits[:500], labels[:500], k=3)
+        memory.scores(keys[:10], logits[:10])
+        tracemalloc.start()
+        memory.scores(keys, logits)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        answer = logits.nbytes
+        self.assertLess(peak, answer + 100_000)  # the answer, and nothing of the keys' 12.8 MB
+        tracemalloc.start()
+        memory.scores(keys.astype(np.float64), logits)  # the count must be able to see a copy
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        self.assertGreater(peak, answer + keys.nbytes)
+
+    def test_views_with_gaps_are_not_copied_and_answer_the_same(self):
+        keys, logits, labels = clusters(400)
+        wide = np.zeros((800, 20), np.float32)
+        wide[::2, 3:11] = keys
+        view = wide[::2, 3:11]
+        self.assertTrue(np.shares_memory(resmem._arrays.matrix(view, "keys"), wide))
+        memory = Memory.build(view[:300], logits[:300], labels[:300])
+        plain = Memory.build(keys[:300], logits[:300], labels[:300])
+        expected = plain.scores(keys[300:], logits[300:])
+        for other in (view[300:], np.asfortranarray(keys[300:]), keys[300:].astype(np.float64),
+                      keys[300:].astype(">f4"), keys[300:].tolist()):
+            np.testing.assert_array_equal(memory.scores(other, logits[300:]), expected)
+
+    def test_arrays_that_cannot_be_used_are_value_errors_with_the_place(self):
+        keys, logits, labels = clusters(50)
+        broken = keys.copy()
+        broken[7, 2] = np.nan
+        for arguments, word in (((broken, logits, labels), "7"), ((keys[:, :0], logits, labels), ""),
+                                ((keys, logits[:49], labels), "49"), ((keys, logits, labels[:3]), "(3,)"),
+                                ((keys, logits, labels + 2), ""), ((keys, logits, labels - 1), ""),
+                                ((keys, logits, labels + 0.5), "whole"), ((keys[0], logits, labels), "(8,)"),
+                                ((keys.astype(str), logits, labels), "numbers")):
+            with self.assertRaises(ValueError) as caught:
+                Memory.build(*arguments)
+            self.assertIn(word, str(caught.exception))
+            self.assertIsInstance(caught.exception, resmem.ResmemError)
+        with self.assertRaises(ValueError):
+            Memory.build(keys, logits)
+        memory = Memory.build(keys, logits, labels)
+        with self.assertRaises(ValueError):
+            memory.scores(keys[:, :5], logits)
+        with self.assertRaises(ValueError):
+            memory.scores(keys, logits, method="magic")
+        self.assertEqual(memory.scores(keys[:0], logits[:0]).shape, (0, 4))
+
+
+class Answers(unittest.TestCase):
+    def setUp(self):
+        self.keys, self.logits, self.labels = clusters(600)
+        self.memory = Memory.build(self.keys[:400], self.logits[:400], self.labels[:400], k=10, sigma=1.0,
+                                   temperature=1.0)
+        self.queries = self.keys[400:], self.logits[400:]
+
+    def test_neighbors_are_those_of_numpy(self):
+        found = self.memory.neighbors(self.keys[400:], 5)
+        distances = np.sqrt(((self.keys[400:, None].astype(float) - self.keys[None, :400].astype(float)) ** 2).sum(2))
+        np.testing.assert_array_equal(found.rows, np.argsort(distances, axis=1, kind="stable")[:, :5])
+        np.testing.assert_allclose(found.distances, np.sort(distances, axis=1)[:, :5], rtol=1e-6)
+        self.assertEqual(self.memory.neighbors(self.keys[:3], 1000).rows.shape, (3, 1000))
+        excluded = self.memory.neighbors(self.keys[:400], 1, exclude=np.arange(400)).rows[:, 0]
+        self.assertFalse(np.any(excluded == np.arange(400)))
+
+    def test_scores_follow_from_neighbors_and_stored_rows(self):
+        found = self.memory.neighbors(self.keys[400:])
+        weights = np.exp(-found.distances.astype(float))
+        weights /= weights.sum(1, keepdims=True)
+        residuals = self.memory.rows(found.rows.ravel()).residuals.reshape(200, 10, 4)
+        base = np.exp(self.logits[400:].astype(float))
+        base /= base.sum(1, keepdims=True)
+        expected = base + (weights[:, :, None] * residuals).sum(1)
+        np.testing.assert_allclose(self.memory.scores(*self.queries), expected, atol=1e-5)
+        np.testing.assert_allclose(self.memory.predict_proba(*self.queries).sum(1), 1, atol=1e-5)
+        np.testing.assert_allclose(self.memory.predict_proba(*self.queries, method="base"), base, atol=1e-6)
+
+    def test_documents_say_what_the_arrays_say(self):
+        evaluation = self.memory.evaluate(*self.queries, self.labels[400:])
+        predicted = self.memory.predict(*self.queries)
+        self.assertAlmostEqual(evaluation.accuracy, (predicted == self.labels[400:]).mean())
+        self.assertGreater(evaluation.gain, 0.2)
+        self.assertIn("<html", evaluation.html())
+        self.assertIn("iframe", evaluation._repr_html_())
+        explanation = self.memory.explain(self.keys[400], self.logits[400])
+        self.assertEqual(explanation.prediction, predicted[0])
+        self.assertEqual([line["row"] for line in explanation.neighbors],
+                         self.memory.neighbors(self.keys[400:401]).rows[0].tolist())
+        tuning = self.memory.tune(*self.queries, self.labels[400:], k=[1, 5], sigma=[1.0], temperature=[1.0])
+        self.assertIn(tuning.chosen["k"], (1, 5))
+        self.assertTrue(self.memory.tuned)
+        self.assertTrue(self.memory.doctor(*self.queries, self.labels[400:]).verdict)
+        self.assertIn("400", self.memory._repr_html_())
+
+    def test_another_models_arrays_are_refused(self):
+        rng = np.random.default_rng(3)
+        head = rng.standard_normal((8, 4)).astype(np.float32)
+        other = rng.standard_normal((8, 4)).astype(np.float32)
+        memory = Memory.build(self.keys[:400], self.keys[:400] @ head, self.labels[:400])
+        memory.evaluate(self.keys[400:], self.keys[400:] @ head, self.labels[400:])
+        with self.assertRaises(ValueError) as caught:
+            memory.evaluate(self.keys[400:], self.keys[400:] @ other, self.labels[400:])
+        self.assertEqual(caught.exception.code, "mismatch")
+        memory.evaluate(self.keys[400:], self.keys[400:] @ other, self.labels[400:], any_model=True)
+
+    def test_plots_draw(self):
+        try:
+            import matplotlib
+        except ImportError:
+            self.skipTest("matplotlib is not installed")
+        matplotlib.use("Agg")
+        tuning = self.memory.tune(*self.queries, self.labels[400:], k=[1, 5], sigma=[0.5, 1.0], temperature=[1.0])
+        self.assertTrue(tuning.plot().has_data())
+        self.assertTrue(self.memory.evaluate(*self.queries, self.labels[400:]).plot().has_data())
+        self.assertTrue(self.memory.explain(self.keys[400], self.logits[400]).plot().has_data())
+
+
+class Changes(unittest.TestCase):
+    def setUp(self):
+        self.keys, self.logits, self.labels = clusters(300)
+        self.memory = Memory.build(self.keys[:200], self.logits[:200], self.labels[:200], classes=list("abcd"))
+
+    def test_learning_and_forgetting(self):
+        before = self.memory.scores(self.keys, self.logits)
+        ids = self.memory.append(self.keys[200:], self.logits[200:], self.labels[200:])
+        self.assertEqual(ids.tolist(), list(range(200, 300)))
+        self.assertTrue(np.any(self.memory.scores(self.keys, self.logits) != before))
+        self.memory.delete(ids)
+        np.testing.assert_array_equal(self.memory.scores(self.keys, self.logits), before)
+        self.assertEqual((len(self.memory), self.memory.capacity), (200, 300))
+        self.memory.compact()
+        self.assertEqual(self.memory.capacity, 200)
+        with self.assertRaises(KeyError) as caught:
+            self.memory.delete([5, 250])
+        self.assertIn("250", str(caught.exception))
+        self.assertEqual(len(self.memory), 200)
+        with self.assertRaises(KeyError):
+            self.memory.find([250])
+        self.assertEqual(self.memory.find([3, 1]).tolist(), [3, 1])
+
+    def test_saving_pickling_and_copying_keep_the_bits(self):
+        expected = self.memory.scores(self.keys, self.logits)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "m.resmem")
+            self.memory.save(path)
+            with self.assertRaises(ValueError):
+                self.memory.save(path)
+            self.memory.save(path, overwrite=True)
+            with Memory.open(path) as opened:
+                np.testing.assert_array_equal(opened.scores(self.keys, self.logits), expected)
+                self.assertFalse(opened.in_ram)
+                self.assertEqual(opened.classes, list("abcd"))
+            with self.assertRaises(ValueError):
+                opened.scores(self.keys, self.logits)
+            built = Memory.build(self.keys[:200], self.logits[:200], self.labels[:200], path=path, overwrite=True)
+            np.testing.assert_array_equal(built.scores(self.keys, self.logits), expected)
+        for copy in (pickle.loads(pickle.dumps(self.memory)), self.memory.copy()):
+            np.testing.assert_array_equal(copy.scores(self.keys, self.logits), expected)
+            copy.delete([0])
+            self.assertEqual(len(self.memory), 200)
+
+    def test_an_index_is_made_and_removed(self):
+        keys, logits, labels = clusters(3000)
+        memory = Memory.build(keys, logits, labels)
+        exact = memory.neighbors(keys[:100], 10).rows
+        memory.index(0.9, progress=lambda *_: None)
+        found = memory.neighbors(keys[:100], 10).rows
+        self.assertGreater((found == exact).mean(), 0.5)
+        self.assertEqual(memory.info().data.get("memory", memory.info().data)["index"]["recall"], 0.9)
+        memory.remove_index()
+        np.testing.assert_array_equal(memory.neighbors(keys[:100], 10).rows, exact)
+
+    def test_regression(self):
+        rng = np.random.default_rng(0)
+        keys = rng.uniform(-3, 3, (500, 1)).astype(np.float32)
+        targets = np.hstack([np.sin(keys), np.cos(keys)])
+        memory = Memory.build(keys[:400], np.zeros((400, 2)), targets=targets[:400], k=5, sigma=0.05)
+        self.assertLess(np.abs(memory.predict(keys[400:], np.zeros((100, 2))) - targets[400:]).max(), 0.2)
+        with self.assertRaises(ValueError):
+            memory.predict_proba(keys, np.zeros((500, 2)))
+        evaluation = memory.evaluate(keys[400:], np.zeros((100, 2)), targets=targets[400:])
+        self.assertLess(evaluation["regression"]["resmem_mse"], evaluation["regression"]["base_mse"])
+
+
+if __name__ == "__main__":
+    unittest.main()
