@@ -12,7 +12,7 @@ from torch import nn
 
 import resmem
 
-folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "/usr/share/dataset-fashion-mnist")
+folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "/usr/share/datasets/fashion-mnist")
 rows = int(sys.argv[2]) if len(sys.argv) > 2 else 20_000
 
 

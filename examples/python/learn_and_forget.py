@@ -6,7 +6,8 @@ from sklearn.linear_model import LogisticRegression
 from resmem import ResMemClassifier
 
 X, y = load_digits(return_X_y=True)
-model = ResMemClassifier(LogisticRegression(max_iter=200), cv=3, adopt="always").fit(X[:1000], y[:1000])
+X /= 16
+model = ResMemClassifier(LogisticRegression(max_iter=1000), cv=3, adopt="always").fit(X[:1000], y[:1000])
 
 wrong = np.flatnonzero(model.predict(X[1000:]) != y[1000:])[0] + 1000
 row = X[wrong:wrong + 1]

@@ -9,7 +9,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples" / "python"
-FASHION = "/usr/share/dataset-fashion-mnist"
+FASHION = "/usr/share/datasets/fashion-mnist"
 
 
 def run(name, *arguments):

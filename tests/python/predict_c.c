@@ -1,4 +1,5 @@
-/* predict_c MEMORY KEYS LOGITS ROWS SCORES: raw float32 files in, raw scores out, by the C interface. */
+/* predict_c MEMORY KEYS LOGITS ROWS SCORES: raw float32 files in, raw scores out, by the C
+ * interface. */
 #include <stdio.h>
 #include <stdlib.h>
 
