@@ -30,9 +30,9 @@ class Compare : public Command {
     const std::string table = evaluation.regression.has_value()
                                   ? RegressionText(*evaluation.regression)
                                   : MethodsText(evaluation, /*every_lambda=*/true);
-    RESMEM_RETURN_IF_ERROR(PrintResult(Counted(evaluation.rows, "row") + "; " +
-                                       ParametersText(evaluation.parameters, evaluation.task) +
-                                       "\n\n" + table));
+    RESMEM_RETURN_IF_ERROR(PrintResult(
+        Counted(evaluation.rows, "row") + "; " +
+        AnswerText(evaluation.method, evaluation.parameters, evaluation.task) + "\n\n" + table));
     return ExitCode::kOk;
   }
 

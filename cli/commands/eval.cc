@@ -26,7 +26,8 @@ class Eval : public Command {
     line.Value("--lambdas", &run_.options().lambdas, "LIST",
                "weights that kNN-LM may choose from, 0 to 1");
     line.Flag("--fail-if-worse", &fail_if_worse_,
-              "exit with 5 if ResMem is less accurate than the base");
+              "exit with 5 if the memory's answer is less accurate than the base or, unless it "
+              "is ResMem's, has a worse NLL");
     run_.DeclareModelAndOutput(line);
     line.AddExample("on a test set", "resmem eval my.resmem --data test.npz");
     line.AddExample("as a deployment gate",
@@ -40,18 +41,32 @@ class Eval : public Command {
     if (!coarse_.empty()) run_.set_for_classes_only("--coarse");
     RESMEM_ASSIGN_OR_RETURN(const Evaluation evaluation, run_.Run(console));
     if (!run_.json()) RESMEM_RETURN_IF_ERROR(PrintResult(Text(evaluation)));
-    const bool worse = evaluation.regression.has_value()
-                           ? evaluation.regression->mse_reduction < 0
-                           : evaluation.gain.harmed > evaluation.gain.fixed;
-    if (!fail_if_worse_ || !worse) return ExitCode::kOk;
-    console.Error("check failed: ResMem is worse than the base on these rows");
+    const std::string worse = Worse(evaluation);
+    if (!fail_if_worse_ || worse.empty()) return ExitCode::kOk;
+    console.Error("check failed: " + worse);
     return ExitCode::kCheckFailed;
   }
 
  private:
+  // In what the answer is worse than the base; empty: in nothing that it promises.
+  static std::string Worse(const Evaluation& evaluation) {
+    const std::string name =
+        evaluation.method == Method::kResMem ? "ResMem" : "the memory's answer";
+    const bool less_right = evaluation.regression.has_value()
+                                ? evaluation.regression->mse_reduction < 0
+                                : evaluation.gain.harmed > evaluation.gain.fixed;
+    if (less_right) return name + " is worse than the base on these rows";
+    // ResMem's scores are no probabilities and promise nothing of the kind.
+    if (evaluation.regression.has_value() || evaluation.method == Method::kResMem ||
+        evaluation.resmem_calibration.nll <= evaluation.base_calibration.nll) {
+      return "";
+    }
+    return name + " has a worse NLL than the base on these rows";
+  }
+
   std::string Text(const Evaluation& evaluation) const {
     std::string text = Counted(evaluation.rows, "row") + "; " +
-                       ParametersText(evaluation.parameters, evaluation.task) +
+                       AnswerText(evaluation.method, evaluation.parameters, evaluation.task) +
                        (evaluation.leave_one_out ? "; leave-one-out" : "") + "\n\n";
     if (evaluation.regression.has_value()) return text + RegressionText(*evaluation.regression);
     text += MethodsText(evaluation, /*every_lambda=*/false) + "\n" + CalibrationText(evaluation);

@@ -2,11 +2,11 @@
 #include "console/command.h"
 #include "console/format.h"
 #include "console/output.h"
+#include "inputs/answer_options.h"
 #include "inputs/class_names.h"
 #include "inputs/dataset_options.h"
 #include "inputs/memory_options.h"
 #include "inputs/model_options.h"
-#include "inputs/parameter_options.h"
 #include "outputs/explanation_text.h"
 #include "resmem/predictor.h"
 
@@ -17,7 +17,9 @@ class ExplainCommand : public Command {
  public:
   void Declare(CommandLine& line) override {
     line.About("one prediction as an exact sum over its neighbors",
-               "The base's share plus each neighbor's contribution is the score. Shown for the "
+               "The base's share plus each neighbor's contribution gives the score; of a blend the "
+               "sum is in log space, and the parts of neighbors in its two logarithms are shared "
+               "in proportion, by convention. Shown for the "
                "winning class and the runner-up; --json has every class. The flip set is found "
                "greedily, strongest neighbor first: without these neighbors, and with the others "
                "reweighted, the answer would differ.");
@@ -28,7 +30,7 @@ class ExplainCommand : public Command {
     line.Value("--without-id", &without_id_, "ID",
                "leave out this row of the memory, such as the query itself")
         .Default("none");
-    parameters_.Declare(line, "as stored in the memory");
+    answer_.Declare(line);
     DeclareExact(line, &exact_);
     model_.Declare(line, /*check=*/true);
     line.Group("Output");
@@ -49,10 +51,8 @@ class ExplainCommand : public Command {
     Dataset::Block block;
     RESMEM_RETURN_IF_ERROR(input.dataset.Read(row, 1, &block));
     const Predictor predictor(memory);
-    PredictOptions options = predictor.DefaultOptions();
+    RESMEM_ASSIGN_OR_RETURN(PredictOptions options, answer_.Choose(predictor));
     options.threads = threads_;
-    RESMEM_ASSIGN_OR_RETURN(options.parameters,
-                            parameters_.Apply(description.parameters, description.task));
     RESMEM_ASSIGN_OR_RETURN(const int64_t exclude, ExcludedRow(memory));
     RESMEM_ASSIGN_OR_RETURN(const Explanation explanation,
                             Explain(predictor, block.view.keys.row_span(0),
@@ -66,10 +66,10 @@ class ExplainCommand : public Command {
     }
     const std::string name =
         input.pictures == nullptr ? "row " + std::to_string(row) : input.pictures->source(row);
-    RESMEM_RETURN_IF_ERROR(
-        PrintResult(name + "; " + ParametersText(options.parameters, description.task) + "\n" +
-                    SearchNotes(memory, options.parameters.k, std::ssize(explanation.lines)) +
-                    "\n" + ExplanationText(explanation, description, lines_)));
+    RESMEM_RETURN_IF_ERROR(PrintResult(
+        name + "; " + AnswerText(options.method, options.parameters, description.task) + "\n" +
+        SearchNotes(memory, options.parameters.k, std::ssize(explanation.lines)) + "\n" +
+        ExplanationText(explanation, description, lines_)));
     return ExitCode::kOk;
   }
 
@@ -104,7 +104,7 @@ class ExplainCommand : public Command {
   bool exact_ = false;
   DatasetOptions data_;
   ModelOptions model_;
-  ParameterOptions parameters_;
+  AnswerOptions answer_;
   std::optional<int64_t> row_;
   int64_t lines_ = 20;
   std::optional<uint64_t> without_id_;

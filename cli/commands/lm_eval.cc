@@ -4,8 +4,8 @@
 #include "console/command.h"
 #include "console/format.h"
 #include "console/output.h"
+#include "inputs/answer_options.h"
 #include "inputs/memory_options.h"
-#include "inputs/parameter_options.h"
 #include "inputs/token_options.h"
 #include "outputs/document_output.h"
 #include "resmem/lm/document_intervals.h"
@@ -26,7 +26,7 @@ class LmEval : public Command {
   bool exact_ = false;
   TokenModelOptions model_;
   TokenRowsOptions rows_;
-  ParameterOptions parameters_;
+  AnswerOptions answer_;
   EvaluationOptions options_;
   DocumentOutput output_;
 };
@@ -41,7 +41,7 @@ void LmEval::Declare(CommandLine& line) {
       .Required()
       .File();
   DeclareTokenRows(line, &rows_);
-  parameters_.Declare(line, "as stored in the memory");
+  answer_.Declare(line);
   DeclareExact(line, &exact_);
   options_.lambdas = {0.0f, 0.2f, 0.4f, 0.5f, 0.6f, 0.8f, 1.0f};
   line.Value("--lambdas", &options_.lambdas, "LIST", "weights of kNN-LM, 0 to 1");
@@ -83,7 +83,7 @@ std::string LmEval::Words(const Evaluation& evaluation) const {
   };
   for (const MethodResult& result : evaluation.methods) {
     const PairedGain& gain = result.against_base;
-    const bool base = result.method == Method::kBase;
+    const bool base = &result == &evaluation.methods.front();
     table.AddRow(
         {MethodWords(result), Percent(result.accuracy.value), between(result.accuracy.interval),
          base ? "" : SignedPoints(gain.gain),
@@ -93,8 +93,9 @@ std::string LmEval::Words(const Evaluation& evaluation) const {
   }
   return Counted(evaluation.rows, "token") + " of " +
          Counted(std::ssize(evaluation.slices), "document") + "; " +
-         ParametersText(evaluation.parameters, evaluation.task) + "\n\n" + table.Text() +
-         "\nIntervals resample whole documents. ResMem's perplexity uses the calibrator " +
+         AnswerText(evaluation.method, evaluation.parameters, evaluation.task) + "\n\n" +
+         table.Text() +
+         "\nIntervals draw whole documents. ResMem's perplexity is by the calibrator " +
          evaluation.calibrator + ".\n";
 }
 
@@ -105,11 +106,12 @@ Result<ExitCode> LmEval::Run(Console& console) {
   RESMEM_ASSIGN_OR_RETURN(const TokenSet set, TokenSet::Open(tokens_path_));
   RESMEM_ASSIGN_OR_RETURN(const TokenModel model, model_.OpenFor(memory_path_, memory));
   RESMEM_ASSIGN_OR_RETURN(const TokenRows rows, TokenRows::Make(model, set, rows_));
-  RESMEM_ASSIGN_OR_RETURN(options_.parameters, parameters_.Apply(memory.description().parameters,
-                                                                 memory.description().task));
+  const Predictor predictor(memory);
+  RESMEM_ASSIGN_OR_RETURN(const PredictOptions answer, answer_.Choose(predictor));
+  options_.method = answer.method;
+  RESMEM_ASSIGN_OR_RETURN(options_.parameters, answer_.ResMemParameters(memory.description()));
   options_.threads = model_.threads();
   options_.progress = console.progress();
-  const Predictor predictor(memory);
   RESMEM_ASSIGN_OR_RETURN(Evaluation evaluation, Evaluate(predictor, rows.Source(), options_));
   UseDocumentIntervals(&evaluation);
   if (std::ssize(evaluation.slices) < kDocumentsForIntervals) {

@@ -57,7 +57,7 @@ class LmExplain : public Command {
     const auto context = static_cast<size_t>(model.manifest().context);
     if (ids.size() > context) ids.erase(ids.begin(), ids.end() - std::ptrdiff_t(context));
     const Predictor predictor(memory);
-    PredictOptions options = predictor.DefaultOptions();
+    PredictOptions options = predictor.OptionsOf(Method::kResMem);
     options.threads = model_.threads();
     RESMEM_ASSIGN_OR_RETURN(options.parameters, parameters_.Apply(memory.description().parameters,
                                                                   memory.description().task));

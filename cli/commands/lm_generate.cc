@@ -7,8 +7,8 @@
 #include "console/format.h"
 #include "console/interrupt.h"
 #include "console/output.h"
+#include "inputs/answer_options.h"
 #include "inputs/memory_options.h"
-#include "inputs/parameter_options.h"
 #include "inputs/token_options.h"
 #include "outputs/model_text.h"
 
@@ -39,7 +39,7 @@ class LmGenerate : public Command {
   double sample_temperature_ = 1;
   bool exact_ = false;
   TokenModelOptions model_;
-  ParameterOptions parameters_;
+  AnswerOptions answer_;
 };
 
 void LmGenerate::Declare(CommandLine& line) {
@@ -53,7 +53,7 @@ void LmGenerate::Declare(CommandLine& line) {
   line.Value("--seed", &seed_, "N", "of the draws");
   line.Value("--sample-temperature", &sample_temperature_, "T",
              "temperature of --sample: below 1 more cautious, above 1 bolder");
-  parameters_.Declare(line, "as stored in the memory");
+  answer_.Declare(line);
   DeclareExact(line, &exact_);
   line.Value("--tokenizer", &tokenizer_path_, "FILE",
              "the tokenizer that encoded the memorized text")
@@ -142,19 +142,20 @@ Result<ExitCode> LmGenerate::Run(Console&) {
   RESMEM_RETURN_IF_ERROR(tokenizer.Encode(text_, &ids));
   if (ids.empty()) return Status(ErrorCode::kInvalidArgument, "--text holds no token");
   const Predictor predictor(memory);
-  Context context{model, tokenizer, predictor, predictor.DefaultOptions()};
-  context.options.threads = model_.threads();
-  RESMEM_ASSIGN_OR_RETURN(
-      context.options.parameters,
-      parameters_.Apply(memory.description().parameters, memory.description().task));
+  Context context{model, tokenizer, predictor, {}};
+  RESMEM_ASSIGN_OR_RETURN(const PredictOptions answer, answer_.Choose(predictor));
+  RESMEM_ASSIGN_OR_RETURN(const Parameters resmem, answer_.ResMemParameters(memory.description()));
   Table table = Table::Facts();
-  for (const Method method : {Method::kBase, Method::kResMem}) {
+  for (const Method method : {Method::kBase, answer.method}) {
+    context.options = answer;
     context.options.method = method;
+    if (!NeedsBlend(method)) context.options.parameters = resmem;
+    context.options.threads = model_.threads();
     RESMEM_ASSIGN_OR_RETURN(const std::vector<int32_t> made, GoOn(context, ids));
     std::vector<int32_t> whole = ids;
     whole.insert(whole.end(), made.begin(), made.end());
     RESMEM_ASSIGN_OR_RETURN(const std::string text, tokenizer.Decode(whole));
-    table.AddRow({method == Method::kBase ? "base" : "ResMem", Printable(text)});
+    table.AddRow({method == Method::kResMem ? "ResMem" : MethodName(method), Printable(text)});
   }
   RESMEM_RETURN_IF_ERROR(PrintResult(table.Text()));
   return ExitCode::kOk;

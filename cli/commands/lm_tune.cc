@@ -54,7 +54,20 @@ void LmTune::Declare(CommandLine& line) {
 std::string LmTuningText(const Tuning& tuning) {
   const PairedGain& gain = tuning.chosen_gain;
   Table table = Table::Facts();
-  table.AddRow({"chosen", ParametersText(tuning.chosen, tuning.task)});
+  if (tuning.blend.has_value()) {
+    const BlendTuning& blend = *tuning.blend;
+    table.AddRow({"answer", blend.adopted ? std::string(MethodName(blend.method)) + ", " +
+                                                ParametersText(blend.blend->parameters, tuning.task)
+                                          : blend.reason});
+    if (blend.blend.has_value()) {
+      table.AddRow({"perplexity",
+                    Fixed(std::exp(blend.base_nll), 2) + " base, " +
+                        Fixed(std::exp(blend.scaled_nll), 2) + " base at a fitted temperature, " +
+                        Fixed(std::exp(blend.nll), 2) + " " + MethodName(blend.method) +
+                        ", cross-validated on " + Counted(blend.rows, "token")});
+    }
+  }
+  table.AddRow({"ResMem", ParametersText(tuning.chosen, tuning.task)});
   table.AddRow({"tried", Counted(static_cast<int64_t>(tuning.points.size()), "point") + " on " +
                              Counted(tuning.rows, "token")});
   table.AddRow({"gain", SignedPoints(gain.gain) +

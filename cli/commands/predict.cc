@@ -6,10 +6,10 @@
 #include "console/format.h"
 #include "console/interrupt.h"
 #include "console/output.h"
+#include "inputs/answer_options.h"
 #include "inputs/dataset_options.h"
 #include "inputs/memory_options.h"
 #include "inputs/model_options.h"
-#include "inputs/parameter_options.h"
 #include "outputs/npy_stream.h"
 #include "outputs/output_paths.h"
 #include "outputs/prediction_lines.h"
@@ -33,8 +33,8 @@ class Predict : public Command {
   };
   Status CheckOptions(const MemoryDescription& description);
   Status ScoreBlock(const Predictor& predictor, const Rows& rows, Scores* scores) const;
-  Status WriteBlock(int64_t begin, const Rows& rows, const Scores& scores,
-                    const PredictionLines& lines, Output* out) const;
+  Status WriteBlock(const Predictor& predictor, int64_t begin, const Rows& rows,
+                    const Scores& scores, const PredictionLines& lines, Output* out) const;
   Status Classify(std::span<const float> base, std::span<const float> scores,
                   std::vector<float>* probabilities, PredictionLine* line) const;
 
@@ -42,12 +42,13 @@ class Predict : public Command {
   bool exact_ = false;
   DatasetOptions data_;
   ModelOptions model_;
-  ParameterOptions parameters_;
+  AnswerOptions answer_;
   PredictOptions options_;
   LineFormat format_ = LineFormat::kCsv;
   int64_t top_ = 0, block_rows_ = 4096;
   std::string calibrator_;
   std::optional<float> calibrator_temperature_;
+  std::optional<double> unknown_rate_;
 };
 
 void Predict::Declare(CommandLine& line) {
@@ -57,7 +58,7 @@ void Predict::Declare(CommandLine& line) {
              "and of ResMem with their probabilities.");
   DeclareMemory(line, &memory_path_);
   data_.Declare(line, DatasetUse::kPredict);
-  parameters_.Declare(line, "as stored in the memory");
+  answer_.Declare(line);
   DeclareExact(line, &exact_);
   model_.Declare(line, /*check=*/true);
   line.Group("Output");
@@ -84,6 +85,10 @@ void Predict::Declare(CommandLine& line) {
   line.Value("--calibrator-temperature", &calibrator_temperature_, "X",
              "temperature of --calibrator log-temperature, above 0")
       .Default("as stored in the memory");
+  line.Value("--unknown-rate", &unknown_rate_, "X",
+             "also how far each row lies from the memory, as a percentile of the rows it was tuned "
+             "on, and whether it is unknown: farther than all but this share of them, 0 to 1")
+      .Default("off");
   line.Value("--block", &block_rows_, "ROWS",
              "rows processed at once; the answer does not depend on it");
   DeclareThreads(line, &options_.threads);
@@ -105,6 +110,9 @@ Status Predict::CheckOptions(const MemoryDescription& description) {
     return usage("--top: " + memory_path_ + " is a regression and has no classes");
   }
   top_ = std::min(top_, description.outputs);
+  if (unknown_rate_.has_value() && !(*unknown_rate_ >= 0 && *unknown_rate_ <= 1)) {
+    return usage("--unknown-rate " + ShortNumber(*unknown_rate_) + ": give a share, 0 to 1");
+  }
   if (calibrator_.empty()) calibrator_ = description.calibrator;
   if (!calibrator_temperature_.has_value()) {
     calibrator_temperature_ = description.calibrator_temperature;
@@ -134,7 +142,9 @@ Status Predict::Classify(std::span<const float> base, std::span<const float> sco
   line->base_probability = base[static_cast<size_t>(line->base)];
   line->prediction = ArgMax(scores);
   probabilities->assign(scores.begin(), scores.end());
-  RESMEM_RETURN_IF_ERROR(ToProbabilities(calibrator_, *calibrator_temperature_, *probabilities));
+  if (options_.method == Method::kResMem) {
+    RESMEM_RETURN_IF_ERROR(ToProbabilities(calibrator_, *calibrator_temperature_, *probabilities));
+  }
   line->probability = (*probabilities)[static_cast<size_t>(line->prediction)];
   line->top.clear();
   if (top_ == 0) return {};
@@ -152,8 +162,8 @@ Status Predict::Classify(std::span<const float> base, std::span<const float> sco
   return {};
 }
 
-Status Predict::WriteBlock(int64_t begin, const Rows& rows, const Scores& scores,
-                           const PredictionLines& lines, Output* out) const {
+Status Predict::WriteBlock(const Predictor& predictor, int64_t begin, const Rows& rows,
+                           const Scores& scores, const PredictionLines& lines, Output* out) const {
   const auto outputs = static_cast<size_t>(rows.logits.columns);
   std::vector<float> probabilities;
   for (int64_t i = 0; i < rows.count(); ++i) {
@@ -166,6 +176,10 @@ Status Predict::WriteBlock(int64_t begin, const Rows& rows, const Scores& scores
     line.values = std::span<const float>(scores.resmem).subspan(first, outputs);
     if (lines.classification()) {
       RESMEM_RETURN_IF_ERROR(Classify(line.base_values, line.values, &probabilities, &line));
+    }
+    if (unknown_rate_.has_value()) {
+      line.distance_percentile = predictor.DistancePercentile(scores.neighbors, i);
+      line.unknown = line.distance_percentile >= 100 * (1 - *unknown_rate_);
     }
     RESMEM_RETURN_IF_ERROR(out->Write(lines.Line(line)));
   }
@@ -185,10 +199,13 @@ Result<ExitCode> Predict::Run(Console& console) {
   RESMEM_RETURN_IF_ERROR(CheckOutputPaths({{"-o", output_}, {"--scores", scores_}}, inputs));
   const Predictor predictor(memory);
   const int threads = options_.threads;
-  options_ = predictor.DefaultOptions();
+  RESMEM_ASSIGN_OR_RETURN(options_, answer_.Choose(predictor));
   options_.threads = threads;
-  RESMEM_ASSIGN_OR_RETURN(options_.parameters,
-                          parameters_.Apply(description.parameters, description.task));
+  if (unknown_rate_.has_value() && !NeedsBlend(options_.method)) {
+    return Status(ErrorCode::kInvalidArgument,
+                  "--unknown-rate: " + memory_path_ +
+                      " does not know the distances of held-out rows; tune it (resmem tune)");
+  }
 
   RESMEM_ASSIGN_OR_RETURN(Output out, Output::Open(output_));
   std::optional<NpyStream> scores_file;
@@ -197,9 +214,11 @@ Result<ExitCode> Predict::Run(Console& console) {
                             NpyStream::Create(scores_, dataset.rows(), description.outputs));
     scores_file.emplace(std::move(stream));
   }
-  const PredictionLines lines(
-      description, format_,
-      {.ids = dataset.has_ids(), .sources = input.pictures != nullptr, .top = top_});
+  const PredictionLines lines(description, format_,
+                              {.ids = dataset.has_ids(),
+                               .sources = input.pictures != nullptr,
+                               .distance = unknown_rate_.has_value(),
+                               .top = top_});
   RESMEM_RETURN_IF_ERROR(out.Write(lines.Header()));
   Dataset::Block block;
   Scores scores;
@@ -211,7 +230,7 @@ Result<ExitCode> Predict::Run(Console& console) {
     RESMEM_RETURN_IF_ERROR(dataset.Read(begin, count, &block));
     RESMEM_RETURN_IF_ERROR(ScoreBlock(predictor, block.view, &scores));
     dataset.Drop(begin, count);
-    RESMEM_RETURN_IF_ERROR(WriteBlock(begin, block.view, scores, lines, &out));
+    RESMEM_RETURN_IF_ERROR(WriteBlock(predictor, begin, block.view, scores, lines, &out));
     if (scores_file.has_value()) RESMEM_RETURN_IF_ERROR(scores_file->Write(scores.resmem));
     console.progress()->Report("predicting", begin + count, dataset.rows());
   }

@@ -28,14 +28,17 @@ class TuneCommand : public Command {
   ModelOptions model_;
   TuneOptions options_;
   DocumentOutput output_;
-  bool dry_run_ = false;
+  bool dry_run_ = false, undo_ = false;
 };
 
 void TuneCommand::Declare(CommandLine& line) {
-  line.About("choose k, sigma and T on validation rows",
-             "One search at the largest k serves the whole grid. If the data mark validation rows, "
-             "only those are used; rows marked test are refused. The choice and its trace are "
-             "written into the memory.");
+  line.About("fit a memory's answer on validation rows",
+             "Fits the blend of base and neighbors (docs/predictor.md) and chooses ResMem's k, "
+             "sigma and T. The blend becomes the memory's answer where cross-validation shows that "
+             "its probabilities are better than the base's at a fitted temperature, and answers no "
+             "less often right; otherwise the memory keeps the base's answer and says why. Where "
+             "the data mark validation rows only those are used; rows marked test are refused. "
+             "Below 100 rows no blend is fitted, below 250 only its constants.");
   DeclareMemory(line, &memory_path_);
   data_.Declare(line, DatasetUse::kTune);
   DeclareTuning(line, &options_);
@@ -46,33 +49,57 @@ void TuneCommand::Declare(CommandLine& line) {
   model_.Declare(line, /*check=*/true);
   output_.Declare(line);
   line.Flag("--dry-run", &dry_run_, "do not change the memory");
+  line.Flag("--undo", &undo_, "restore what the memory answered before the last tuning; once");
   DeclareExact(line, &exact_);
   DeclareThreads(line, &options_.threads);
   line.AddExample("the usual way", "resmem tune my.resmem --data validation.npz");
   line.AddExample(
-      "the paper's conservative rule, with a cross-validated gain",
-      "resmem tune my.resmem --data validation.npz --objective tpr-under-fpr --folds 5");
+      "the paper's conservative rule for ResMem itself",
+      "resmem tune my.resmem --data validation.npz --method resmem --objective tpr-at-fpr");
   line.AddExample("on held-out images, with the memory's own model",
                   "resmem tune my.resmem --images cifar100 --part train \\\n"
                   "    --rows 45000:50000 --role validation");
   line.AddExample("without a validation set", "resmem tune my.resmem --leave-one-out");
 }
 
+// What the memory answers by now, and what cross-validation says about it.
+void AddAnswer(const Tuning& tuning, Table* table) {
+  const BlendTuning& blend = *tuning.blend;
+  const bool regression = tuning.task == Task::kRegression;
+  if (!blend.blend.has_value()) return table->AddRow({"answer", "as before: " + blend.reason});
+  table->AddRow({"answer", blend.adopted ? std::string(MethodName(blend.method)) + ", " +
+                                               ParametersText(blend.blend->parameters, tuning.task)
+                                         : "the base's: " + blend.reason});
+  const char* const measure = regression ? "squared error" : "NLL";
+  table->AddRow(
+      {measure,
+       Fixed(blend.base_nll, 4) + " base, " +
+           (regression ? "" : Fixed(blend.scaled_nll, 4) + " base at a fitted temperature, ") +
+           Fixed(blend.nll, 4) + " " + MethodName(blend.method) + ", cross-validated with " +
+           Counted(blend.folds, "fold")});
+  table->AddRow({"", "better by " + Fixed(blend.nll_gain, 4) + " (95 % interval " +
+                         Fixed(blend.nll_interval.low, 4) + " .. " +
+                         Fixed(blend.nll_interval.high, 4) + ")"});
+  if (!regression) table->AddRow({"gain", GainText(blend.gain)});
+}
+
 std::string TuneCommand::Text(const Tuning& tuning) const {
   Table table = Table::Facts();
-  table.AddRow({"chosen", ParametersText(tuning.chosen, tuning.task)});
+  if (tuning.blend.has_value()) AddAnswer(tuning, &table);
+  table.AddRow({"ResMem", ParametersText(tuning.chosen, tuning.task)});
   table.AddRow({"tried", Counted(static_cast<int64_t>(tuning.points.size()), "point") + " on " +
                              Counted(tuning.rows, "row")});
   if (tuning.task == Task::kClassification) {
-    table.AddRow({"objective", tuning.objective == Objective::kGain
-                                   ? "gain"
+    table.AddRow({"objective", tuning.objective == Objective::kGain ? "accuracy"
+                               : tuning.objective == Objective::kNll
+                                   ? "NLL; ResMem's parameters by accuracy"
                                    : "TPR under FPR < " + ShortNumber(tuning.fpr_limit)});
-    table.AddRow({"gain", GainText(tuning.chosen_gain)});
-    if (tuning.chosen.k > 0) {
-      table.AddRow({"", "on the rows it was chosen on, so somewhat optimistic"});
-    }
     if (tuning.cross_validated_gain.has_value()) {
-      table.AddRow({"honest gain", GainText(*tuning.cross_validated_gain)});
+      table.AddRow({"ResMem's gain", GainText(*tuning.cross_validated_gain)});
+      table.AddRow({"", "cross-validated"});
+    } else {
+      table.AddRow({"ResMem's gain", GainText(tuning.chosen_gain)});
+      table.AddRow({"", "on the rows it was chosen on, so somewhat optimistic"});
     }
     table.AddRow({"calibrator", tuning.calibrator + ", NLL " + Fixed(tuning.calibrated_nll, 4)});
   } else {
@@ -95,6 +122,14 @@ Result<ExitCode> TuneCommand::Run(Console& console) {
   inputs.push_back(memory_path_);
   RESMEM_RETURN_IF_ERROR(output_.CheckPaths(inputs));
   const MemoryDescription& description = memory.description();
+  if (undo_) {
+    RESMEM_ASSIGN_OR_RETURN(const MemoryDescription former, UndoTuning(description));
+    if (!dry_run_) RESMEM_RETURN_IF_ERROR(UpdateDescription(memory_path_, former));
+    RESMEM_RETURN_IF_ERROR(PrintResult("answer  " + std::string(MethodName(former.answer)) +
+                                       "\nResMem  " +
+                                       ParametersText(former.parameters, former.task) + "\n"));
+    return ExitCode::kOk;
+  }
   std::optional<Input> input;
   if (data_.given() || !options_.leave_one_out) {
     RESMEM_ASSIGN_OR_RETURN(

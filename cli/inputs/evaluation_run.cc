@@ -14,7 +14,7 @@ void EvaluationRun::DeclareInput(CommandLine& line) {
   line.Flag("--leave-one-out", &options_.leave_one_out,
             "evaluate on the memory's own rows, leaving each one out; needs no input if the memory "
             "keeps logits");
-  parameters_.Declare(line, "as stored in the memory");
+  answer_.Declare(line);
   DeclareExact(line, &exact_);
 }
 
@@ -36,8 +36,10 @@ Result<Evaluation> EvaluationRun::Run(Console& console) {
     return Status(ErrorCode::kInvalidArgument,
                   for_classes_only_ + ": " + memory_path_ + " is a regression and has no classes");
   }
-  RESMEM_ASSIGN_OR_RETURN(options_.parameters,
-                          parameters_.Apply(description.parameters, description.task));
+  const Predictor predictor(memory);
+  RESMEM_ASSIGN_OR_RETURN(const PredictOptions answer, answer_.Choose(predictor));
+  options_.method = answer.method;
+  RESMEM_ASSIGN_OR_RETURN(options_.parameters, answer_.ResMemParameters(description));
   std::optional<Input> input;
   if (data_.given() || !options_.leave_one_out) {
     RESMEM_ASSIGN_OR_RETURN(
@@ -52,7 +54,6 @@ Result<Evaluation> EvaluationRun::Run(Console& console) {
   } else if (input.has_value() && input->pictures != nullptr) {
     options_.coarse_of_class = CoarseOfClasses(input->pictures->images(), description.outputs);
   }
-  const Predictor predictor(memory);
   options_.progress = console.progress();
   RESMEM_ASSIGN_OR_RETURN(
       Evaluation evaluation,

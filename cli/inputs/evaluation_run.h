@@ -6,10 +6,10 @@
 
 #include "console/command_line.h"
 #include "console/console.h"
+#include "inputs/answer_options.h"
 #include "inputs/dataset_options.h"
 #include "inputs/memory_options.h"
 #include "inputs/model_options.h"
-#include "inputs/parameter_options.h"
 #include "inputs/selected_rows.h"
 #include "outputs/document_output.h"
 #include "resmem/evaluation.h"
@@ -38,7 +38,7 @@ class EvaluationRun {
   DatasetOptions data_;
   RoleOptions roles_;
   ModelOptions model_;
-  ParameterOptions parameters_;
+  AnswerOptions answer_;
   EvaluationOptions options_;
   DocumentOutput output_;
 };

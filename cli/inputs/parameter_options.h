@@ -14,6 +14,7 @@ class ParameterOptions {
  public:
   // `default_text`: where a value that is not given comes from; empty: the library's own.
   void Declare(CommandLine& line, const std::string& default_text);
+  bool given() const { return k_ || sigma_ || temperature_; }
   // `parameters` with what was given in its place, checked.  A regression has no T.
   Result<Parameters> Apply(Parameters parameters, Task task) const;
 

@@ -6,6 +6,7 @@
 
 #include "console/command_line.h"
 #include "console/console.h"
+#include "resmem/data/dataset.h"
 #include "resmem/evaluation.h"
 
 namespace resmem::cli {

@@ -20,6 +20,9 @@ std::string MethodTitle(const MethodResult& result, bool best_lambda) {
              ShortNumber(result.lambda) + (best_lambda ? " (chosen on these rows)" : "");
     case Method::kResMem:
       return "ResMem";
+    case Method::kBlend:
+    case Method::kLogitBoost:
+      break;
   }
   return MethodName(result.method);
 }
@@ -32,6 +35,10 @@ const MethodResult* BestKnnLm(const Evaluation& evaluation) {
     if (best == nullptr || result.accuracy.correct > best->accuracy.correct) best = &result;
   }
   return best;
+}
+
+std::string AnswerTitle(Method method) {
+  return method == Method::kResMem ? "ResMem" : std::string("answer: ") + MethodName(method);
 }
 
 double Share(int64_t part, int64_t total) {
@@ -48,7 +55,8 @@ std::string MethodsText(const Evaluation& evaluation, bool every_lambda) {
                {"95 % interval"},
                {"fixed"},
                {"harmed"},
-               {"McNemar p"}});
+               {"McNemar p"},
+               {"NLL"}});
   int64_t lambdas = 0;
   for (const MethodResult& result : evaluation.methods) lambdas += result.method == Method::kKnnLm;
   const MethodResult* best = every_lambda || lambdas == 1 ? nullptr : BestKnnLm(evaluation);
@@ -58,13 +66,15 @@ std::string MethodsText(const Evaluation& evaluation, bool every_lambda) {
                                       Percent(result.accuracy.value),
                                       Fixed(100 * result.accuracy.interval.low, 2) + " .. " +
                                           Fixed(100 * result.accuracy.interval.high, 2)};
-    if (result.method != Method::kBase) {
+    if (&result != &evaluation.methods.front()) {
       const PairedGain& gain = result.against_base;
       cells.insert(cells.end(),
                    {SignedPoints(gain.gain),
                     SignedPoints(gain.interval.low) + " .. " + SignedPoints(gain.interval.high),
                     Count(gain.fixed), Count(gain.harmed), PValue(gain.p_value)});
     }
+    cells.resize(8);
+    if (result.nll.has_value()) cells.push_back(Fixed(*result.nll, 4));
     table.AddRow(std::move(cells));
   }
   return table.Text();
@@ -73,10 +83,11 @@ std::string MethodsText(const Evaluation& evaluation, bool every_lambda) {
 std::string CalibrationText(const Evaluation& evaluation) {
   const Calibration& base = evaluation.base_calibration;
   const Calibration& resmem = evaluation.resmem_calibration;
-  Table table({{"probabilities", Align::kLeft}, {"base"}, {"ResMem"}});
+  Table table({{"probabilities", Align::kLeft}, {"base"}, {AnswerTitle(evaluation.method)}});
   table.AddRow({"NLL (nats)", Fixed(base.nll, 4), Fixed(resmem.nll, 4)});
   table.AddRow({"Brier", Fixed(base.brier, 4), Fixed(resmem.brier, 4)});
   table.AddRow({"ECE (15 bins)", Fixed(base.ece, 4), Fixed(resmem.ece, 4)});
+  if (evaluation.method != Method::kResMem) return table.Text();
   return table.Text() + "ResMem's by the calibrator " + evaluation.calibrator + "\n";
 }
 

@@ -72,6 +72,23 @@ std::string ExplanationText(const Explanation& explanation, const MemoryDescript
       return Signed(sum);
     });
   }
+  if (explanation.parts) {
+    const Explanation::Parts& parts = *explanation.parts;
+    add({"rounding"}, [&](size_t output) { return Scientific(explanation.rounding[output]); });
+    add({"log score"}, [&](size_t output) { return Signed(explanation.eta[output]); });
+    add({"probability"},
+        [&](size_t output) { return Fixed(static_cast<double>(explanation.score[output]), 6); });
+    add({"of which base"}, [&](size_t output) { return Signed(parts.base[output]); });
+    add({"labels"}, [&](size_t output) { return Signed(parts.labels[output]); });
+    add({"expected"}, [&](size_t output) { return Signed(parts.expected[output]); });
+    add({"residual"}, [&](size_t output) { return Signed(parts.residual[output]); });
+    return table.Text() +
+           "\nbase, labels, expected and residual sum to the log score exactly, and so do the "
+           "neighbors in\nthe residual; their shares of labels and expected, two logarithms, are "
+           "in proportion, by convention\n\nbase's answer  " +
+           ClassText(memory.class_names, explanation.base_prediction) + "\nour answer     " +
+           ClassText(memory.class_names, explanation.prediction) + "\n";
+  }
   add({"rounding"}, [&](size_t output) { return Scientific(explanation.rounding[output]); });
   add({"score"},
       [&](size_t output) { return Signed(static_cast<double>(explanation.score[output])); });

@@ -50,6 +50,10 @@ Table MemoryTable(const std::string& path, const ResidualMemory& memory) {
   table.AddRow({"parameters", ParametersText(description.parameters, description.task) +
                                   (description.tuned ? ", tuned" : ", not tuned")});
   if (classification) table.AddRow({"calibrator", description.calibrator});
+  table.AddRow({"answer", description.blend
+                              ? std::string(MethodName(description.answer)) + ", " +
+                                    ParametersText(description.blend->parameters, description.task)
+                              : MethodName(description.answer)});
   table.AddRow({"cross-fitted", description.cross_fitted ? "yes: out-of-fold logits" : "no"});
   table.AddRow({"fingerprint", description.fingerprint.empty()
                                    ? "none: arrays are checked by the last layer, where possible"

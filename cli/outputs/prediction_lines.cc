@@ -55,6 +55,7 @@ std::string PredictionLines::Header() const {
   std::string header = "row";
   if (columns_.ids) header += ",id";
   if (columns_.sources) header += ",source";
+  if (columns_.distance) header += ",distance_percentile,unknown";
   if (memory_.task == Task::kRegression) {
     AddColumns("base", memory_.outputs, &header);
     AddColumns("prediction", memory_.outputs, &header);
@@ -77,6 +78,9 @@ std::string PredictionLines::CsvLine(const PredictionLine& line) const {
   std::string text = std::to_string(line.row);
   if (line.id.has_value()) text += "," + std::to_string(*line.id);
   if (columns_.sources) text += "," + CsvText(line.source);
+  if (columns_.distance) {
+    text += "," + Exact(line.distance_percentile) + (line.unknown ? ",1" : ",0");
+  }
   if (memory_.task == Task::kRegression) {
     for (const float value : line.base_values) text += "," + Exact(value);
     for (const float value : line.values) text += "," + Exact(value);
@@ -98,6 +102,10 @@ std::string PredictionLines::JsonLine(const PredictionLine& line) const {
   Json json = {{"row", line.row}};
   if (line.id.has_value()) json["id"] = *line.id;
   if (columns_.sources) json["source"] = line.source;
+  if (columns_.distance) {
+    json["distance_percentile"] = Shortest(line.distance_percentile);
+    json["unknown"] = line.unknown;
+  }
   if (memory_.task == Task::kRegression) {
     json["base"] = Values(line.base_values);
     json["prediction"] = Values(line.values);

@@ -25,6 +25,9 @@ struct PredictionLine {
   int64_t base = -1, prediction = -1;
   float base_probability = 0, probability = 0;
   std::vector<std::pair<int64_t, float>> top;  // with --top: best first
+  // With Columns::distance.
+  float distance_percentile = 0;
+  bool unknown = false;
   // Regression: values.
   std::span<const float> base_values, values;
 };
@@ -34,6 +37,7 @@ class PredictionLines {
   // What a line holds besides the answers.
   struct Columns {
     bool ids = false, sources = false;
+    bool distance = false;  // from the memory
     int64_t top = 0;
   };
   PredictionLines(const MemoryDescription& memory, LineFormat format, const Columns& columns);

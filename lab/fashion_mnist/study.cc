@@ -138,6 +138,8 @@ Result<Judged> Judge(const Exported& train, bool cross_fitted, const Exported& v
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(path));
   const Predictor predictor(memory);
   TuneOptions tune;
+  tune.method = Method::kResMem;
+  tune.folds = 0;
   tune.grid.k = {1, 2, 3, 5, 7, 10, 14, 20, 27, 40, 53, 75, 100};
   tune.grid.temperature = {0.5f, 0.7f, 1, 1.4f, 2, 2.8f, 4, 6};
   Judged judged;

@@ -24,6 +24,25 @@ void Chance(const Evaluation& evaluation, int64_t classes, std::vector<std::stri
                            "these rows; check their order and the numbering of the classes."));
 }
 
+// Right answers and likelihoods may go apart.
+void Trade(const Evaluation& evaluation, std::vector<std::string>* warnings) {
+  const double before = evaluation.base_calibration.nll, after = evaluation.resmem_calibration.nll;
+  const int64_t more_right = evaluation.gain.fixed - evaluation.gain.harmed;
+  if (more_right > 0 && after > before) {
+    warnings->push_back(Text(
+        "More answers are right, but their probabilities are worse: NLL ", after, ", the base's ",
+        before,
+        evaluation.method == Method::kResMem
+            ? ". Where probabilities count, tune the memory on held-out rows (resmem tune), and "
+              "it answers by what is better in both, or as the base."
+            : "."));
+  }
+  if (more_right < 0 && after < before) {
+    warnings->push_back(Text("The probabilities are better (NLL ", after, ", the base's ", before,
+                             "), but fewer answers are right."));
+  }
+}
+
 }  // namespace
 
 bool IsOfTokens(const ResidualMemory& memory) {
@@ -84,6 +103,11 @@ std::vector<std::string> EvaluationWarnings(const ResidualMemory& memory,
     warnings.push_back("The memory is empty: every answer is the base's.");
     return warnings;
   }
+  if (evaluation.method == Method::kBase) {
+    warnings.push_back(
+        "The memory answers as the base: tuning found nothing better (resmem info tells why).");
+    return warnings;
+  }
   if (evaluation.parameters.k == 0) {
     warnings.push_back("k is 0: every answer is the base's.");
     return warnings;
@@ -114,6 +138,7 @@ std::vector<std::string> EvaluationWarnings(const ResidualMemory& memory,
   }
   const std::string effect = EffectWarning(evaluation);
   if (!trained_on && !effect.empty()) warnings.push_back(effect);
+  if (!trained_on && evaluation.task == Task::kClassification) Trade(evaluation, &warnings);
   return warnings;
 }
 

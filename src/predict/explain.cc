@@ -2,12 +2,12 @@
 // sampling, nothing estimated.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <string>
 #include <vector>
 
 #include "memory/memory_parts.h"
 #include "predict/correction.h"
+#include "predict/explain_blend.h"
 #include "resmem/predictor.h"
 #include "support/guard.h"
 
@@ -97,46 +97,47 @@ std::vector<int64_t> FindFlipSet(const Explanation& explanation,
   return {};
 }
 
-}  // namespace
+// Neighbors of one query.
+Status FindFor(const Predictor& predictor, std::span<const float> key,
+               const PredictOptions& options, int64_t exclude, Neighbors* out) {
+  const MatrixView keys(key.data(), 1, static_cast<int64_t>(key.size()));
+  const int64_t excluded[1] = {exclude};
+  const std::span<const int64_t> exclusion = exclude < 0 ? std::span<const int64_t>() : excluded;
+  return predictor.FindNeighbors(keys, options.parameters.k, exclusion, options.threads, nullptr,
+                                 out);
+}
 
-Result<Explanation> Explain(const Predictor& predictor, std::span<const float> key,
-                            std::span<const float> logits, const PredictOptions& options,
-                            int64_t exclude) try {
+Result<Explanation> ExplainSum(const Predictor& predictor, std::span<const float> key,
+                               std::span<const float> logits, const PredictOptions& options,
+                               int64_t exclude) {
   const ResidualMemory& memory = predictor.memory();
   const MatrixView keys(key.data(), 1, static_cast<int64_t>(key.size()));
   const MatrixView base_logits(logits.data(), 1, static_cast<int64_t>(logits.size()));
   PredictOptions resmem = options;
-  resmem.method = Method::kResMem;
   RESMEM_RETURN_IF_ERROR(CheckParameters(resmem.parameters));
-  const int64_t excluded[1] = {exclude};
-  const std::span<const int64_t> exclusion = exclude < 0 ? std::span<const int64_t>() : excluded;
   Neighbors neighbors;
-  RESMEM_RETURN_IF_ERROR(predictor.FindNeighbors(keys, resmem.parameters.k, exclusion,
-                                                 options.threads, nullptr, &neighbors));
+  RESMEM_RETURN_IF_ERROR(FindFor(predictor, key, resmem, exclude, &neighbors));
   Explanation explanation;
+  explanation.method = resmem.method;
   explanation.score.resize(logits.size());
   RESMEM_RETURN_IF_ERROR(predictor.Score(keys, base_logits, neighbors, resmem, explanation.score));
 
+  const bool resmem_lines = resmem.method == Method::kResMem;
   resmem.method = Method::kBase;
   std::vector<float> base(logits.size());
   RESMEM_RETURN_IF_ERROR(predictor.Score(keys, base_logits, neighbors, resmem, base));
   explanation.base.assign(base.begin(), base.end());
 
   WeightedNeighbors weighted;
-  WeighNeighbors(neighbors.rows_of(0), neighbors.distances_of(0), resmem.parameters.k,
-                 resmem.parameters.sigma, &weighted);
-  const double total = std::accumulate(weighted.weights.begin(), weighted.weights.end(), 0.0);
+  if (resmem_lines && neighbors.k > 0) {
+    WeighNeighbors(neighbors.rows_of(0), neighbors.distances_of(0), resmem.parameters.k,
+                   resmem.parameters.sigma, &weighted);
+  }
   explanation.rounding.assign(explanation.score.begin(), explanation.score.end());
   for (size_t c = 0; c < base.size(); ++c) explanation.rounding[c] -= explanation.base[c];
   std::vector<std::vector<float>> residuals;
   for (size_t i = 0; i < weighted.rows.size(); ++i) {
-    Explanation::Line line;
-    line.row = weighted.rows[i];
-    line.id = memory.id(line.row);
-    line.source = std::string(memory.source(line.row));
-    if (memory.description().task == Task::kClassification) line.label = memory.label(line.row);
-    line.distance = neighbors.distances_of(0)[i];
-    line.weight = weighted.weights[i] / total;
+    Explanation::Line line = LineOf(memory, weighted, neighbors.distances_of(0), i);
     std::vector<float>& residual = residuals.emplace_back(logits.size());
     MemoryParts::Rows(memory).Residual(line.row, resmem.parameters.temperature, residual);
     line.contribution.resize(residual.size());
@@ -151,6 +152,26 @@ Result<Explanation> Explain(const Predictor& predictor, std::span<const float> k
     explanation.base_prediction = ArgMax(base);
     explanation.flip_set = FindFlipSet(explanation, residuals, resmem.parameters.sigma);
   }
+  return explanation;
+}
+
+}  // namespace
+
+Result<Explanation> Explain(const Predictor& predictor, std::span<const float> key,
+                            std::span<const float> logits, const PredictOptions& options,
+                            int64_t exclude) try {
+  PredictOptions chosen = options;
+  const bool answers = options.method == Method::kBase || NeedsBlend(options.method);
+  if (!answers) chosen.method = Method::kResMem;
+  if (!NeedsBlend(chosen.method)) return ExplainSum(predictor, key, logits, chosen, exclude);
+  const MatrixView keys(key.data(), 1, static_cast<int64_t>(key.size()));
+  const MatrixView base_logits(logits.data(), 1, static_cast<int64_t>(logits.size()));
+  Neighbors neighbors;
+  RESMEM_RETURN_IF_ERROR(FindFor(predictor, key, chosen, exclude, &neighbors));
+  Explanation explanation;
+  explanation.score.resize(logits.size());
+  RESMEM_RETURN_IF_ERROR(predictor.Score(keys, base_logits, neighbors, chosen, explanation.score));
+  ExplainBlend(predictor.memory(), logits, neighbors, chosen, &explanation);
   return explanation;
 } catch (...) {
   return CaughtException("explain the prediction");

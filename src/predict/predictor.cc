@@ -165,17 +165,19 @@ const ResidualMemory& Predictor::memory() const {
 }
 
 PredictOptions Predictor::DefaultOptions() const {
-  PredictOptions options;
-  const MemoryDescription& description = memory().description();
-  options.method = description.answer;
-  options.parameters = description.blend ? description.blend->parameters : description.parameters;
-  return options;
+  return OptionsOf(memory().description().answer);
 }
 
 PredictOptions Predictor::OptionsOf(Method method) const {
-  PredictOptions options = DefaultOptions();
-  if (!NeedsBlend(method)) options.parameters = memory().description().parameters;
+  const MemoryDescription& description = memory().description();
+  PredictOptions options;
   options.method = method;
+  options.parameters = description.parameters;
+  if (NeedsBlend(method) && description.blend) options.parameters = description.blend->parameters;
+  if (method == Method::kBase) {  // as it would answer without us
+    options.parameters.k = 0;
+    options.parameters.temperature = 1;
+  }
   return options;
 }
 

@@ -89,6 +89,7 @@ std::string EvaluationJson(const Evaluation& evaluation, const RunInfo& run) {
   const bool classification = evaluation.task == Task::kClassification;
   document["task"] = classification ? "classification" : "regression";
   document["rows"] = evaluation.rows;
+  document["method"] = MethodName(evaluation.method);
   document["parameters"] = resmem::ToJson(evaluation.parameters);
   document["leave_one_out"] = evaluation.leave_one_out;
   document["warnings"] = evaluation.warnings;

@@ -54,15 +54,25 @@ Json LedgerJson(const Explanation& explanation, const std::vector<size_t>& outpu
                      {"distance", Number(line.distance)},
                      {"weight", Number(line.weight)},
                      {"contribution", Pick(line.contribution, outputs)}});
+    if (!line.exact.empty()) lines.back()["exact"] = Pick(line.exact, outputs);
   }
-  return {{"outputs", outputs},
-          {"base", Pick(explanation.base, outputs)},
-          {"lines", std::move(lines)},
-          {"rounding", Pick(explanation.rounding, outputs)},
-          {"score", Pick(explanation.score, outputs)},
-          {"base_prediction", explanation.base_prediction},
-          {"prediction", explanation.prediction},
-          {"flip_set", explanation.flip_set}};
+  Json ledger = {{"method", MethodName(explanation.method)},
+                 {"outputs", outputs},
+                 {"base", Pick(explanation.base, outputs)},
+                 {"lines", std::move(lines)},
+                 {"rounding", Pick(explanation.rounding, outputs)},
+                 {"score", explanation.parts ? Pick(explanation.eta, outputs)
+                                             : Pick(explanation.score, outputs)},
+                 {"base_prediction", explanation.base_prediction},
+                 {"prediction", explanation.prediction},
+                 {"flip_set", explanation.flip_set}};
+  if (!explanation.parts) return ledger;
+  ledger["probability"] = Pick(explanation.score, outputs);
+  ledger["parts"] = {{"base", Pick(explanation.parts->base, outputs)},
+                     {"labels", Pick(explanation.parts->labels, outputs)},
+                     {"expected", Pick(explanation.parts->expected, outputs)},
+                     {"residual", Pick(explanation.parts->residual, outputs)}};
+  return ledger;
 }
 
 // Null where there is no image, or none that a PNG could hold.

@@ -17,6 +17,42 @@ Json PointsJson(const std::vector<TuningPoint>& points, bool classification) {
   return json;
 }
 
+Json ToJson(const Blend& blend) {
+  Json coefficients = Json::array();
+  for (const auto& part : blend.coefficients) {
+    coefficients.push_back(Numbers(std::span<const float>(part)));
+  }
+  return {{"parameters", resmem::ToJson(blend.parameters)},
+          {"prior", Number(blend.prior)},
+          {"base_temperature", Number(blend.base_temperature)},
+          {"coefficients", std::move(coefficients)},
+          {"gate_means", Numbers(std::span<const float>(blend.gate_means))},
+          {"gate_deviations", Numbers(std::span<const float>(blend.gate_deviations))},
+          {"distances", Numbers(std::span<const float>(blend.distances))}};
+}
+
+Json ToJson(const BlendTuning& tuning, bool classification) {
+  Json json = {{"method", MethodName(tuning.method)},
+               {"adopted", tuning.adopted},
+               {"reason", tuning.reason},
+               {"rows", tuning.rows}};
+  if (!tuning.blend) return json;
+  json["fitted"] = ToJson(*tuning.blend);
+  json["folds"] = tuning.folds;
+  json["points"] = tuning.points;
+  json["slopes"] = tuning.slopes;
+  json["ridge"] = Number(tuning.ridge);
+  json["base_nll"] = Number(tuning.base_nll);
+  json["scaled_nll"] = Number(tuning.scaled_nll);
+  json["nll"] = Number(tuning.nll);
+  json["nll_gain"] = Number(tuning.nll_gain);
+  json["low"] = Number(tuning.nll_interval.low);
+  json["high"] = Number(tuning.nll_interval.high);
+  if (classification) json["gain"] = resmem::ToJson(tuning.gain);
+  json["seconds"] = Number(tuning.seconds);
+  return json;
+}
+
 }  // namespace
 
 std::string TuningJson(const Tuning& tuning, const RunInfo& run) {
@@ -46,6 +82,7 @@ std::string TuningJson(const Tuning& tuning, const RunInfo& run) {
       document["cross_validated_loss"] = Number(*tuning.cross_validated_loss);
     }
   }
+  if (tuning.blend) document["blend"] = ToJson(*tuning.blend, classification);
   document["points"] = PointsJson(tuning.points, classification);
   document["search_seconds"] = Number(tuning.search_seconds);
   document["grid_seconds"] = Number(tuning.grid_seconds);

@@ -14,8 +14,10 @@ constexpr size_t kTerms = 1 + Blend::kGates;          // constant and slopes
 constexpr size_t kUnknowns = Blend::kParts * kTerms;  // at most
 constexpr size_t kLanes = 8;
 constexpr int64_t kFitRows = 32;
-constexpr int kMostSteps = 40, kMostHalvings = 30;
-constexpr double kConverged = 1e-10;
+constexpr int kMostSteps = 40, kMostHalvings = 20;
+// A step that promises less is the last one: what is left after it is its square.  Below, rounding
+// of the mean would decide whether it is an improvement.
+constexpr double kLastStep = 1e-7;
 
 using Vector = std::array<double, kUnknowns>;
 using Matrix = std::array<std::array<double, kUnknowns>, kUnknowns>;
@@ -135,6 +137,7 @@ class MeanNll {
     const auto label = static_cast<size_t>(sample_.label(row));
     piece->loss += scratch->log_total - static_cast<double>(scratch->eta[label]);
     if (!derivatives) return;
+    const size_t used = options_.slopes ? kTerms : 1;
     std::array<double, Blend::kParts> mean{};
     std::array<std::array<double, Blend::kParts>, Blend::kParts> moments{};
     for (size_t j = 0; j < Blend::kParts; ++j) {
@@ -146,11 +149,11 @@ class MeanNll {
     }
     for (size_t j = 0; j < Blend::kParts; ++j) {
       const double slope = mean[j] - static_cast<double>(sample_.part(row, j)[label]);
-      for (size_t m = 0; m < kTerms; ++m) piece->gradient[j * kTerms + m] += slope * terms[m];
+      for (size_t m = 0; m < used; ++m) piece->gradient[j * kTerms + m] += slope * terms[m];
       for (size_t l = 0; l < Blend::kParts; ++l) {
         const double covariance = moments[j][l] - mean[j] * mean[l];
-        for (size_t m = 0; m < kTerms; ++m) {
-          for (size_t n = 0; n < kTerms; ++n) {
+        for (size_t m = 0; m < used; ++m) {
+          for (size_t n = 0; n < used; ++n) {
             piece->hessian[j * kTerms + m][l * kTerms + n] += covariance * terms[m] * terms[n];
           }
         }
@@ -251,7 +254,10 @@ BlendFit FitBlend(const BlendSample& sample, const Blend& blend, std::span<const
     if (!Solve(derivatives.hessian, derivatives.gradient, unknowns, &step)) break;
     double decrement = 0;
     for (const size_t i : unknowns) decrement += derivatives.gradient[i] * step[i];
-    if (!(decrement > kConverged)) break;
+    if (!(decrement > kLastStep)) {
+      if (std::isfinite(decrement)) fit.coefficients = Moved(fit.coefficients, step, 1);
+      break;
+    }
     double share = 1, next = 0;
     int halvings = 0;
     for (; halvings < kMostHalvings; ++halvings, share /= 2) {

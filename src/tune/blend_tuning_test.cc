@@ -25,7 +25,8 @@ class BlendTuningTest : public testing::Test {
     fixtures::Write(path_, description, train.view());
     memory_ = std::make_unique<ResidualMemory>(fixtures::Open(path_));
   }
-  Tuning Tuned(const Problem& rows, const TuneOptions& options = {}) {
+  Tuning Tuned(const Problem& rows, TuneOptions options = {}) {
+    if (options.grid.temperature.empty()) options.grid.temperature = {1, 1.4f, 2};
     const Predictor predictor(*memory_);
     Result<Tuning> tuning = Tune(predictor, ReadRows(rows.view()), options);
     EXPECT_TRUE(tuning.ok()) << tuning.status().message();

@@ -143,7 +143,11 @@ Result<MemoryDescription> UndoTuning(MemoryDescription description) {
   const Json* const answer = fields.Find("answer");
   fields.Get("k", &description.parameters.k);
   fields.Get("sigma", &description.parameters.sigma);
+  // A memory that was frozen since has residuals of one temperature only.
+  const bool frozen = description.form != ResidualForm::kLogits;
+  const float temperature = description.parameters.temperature;
   fields.Get("temperature", &description.parameters.temperature);
+  if (frozen) description.parameters.temperature = temperature;
   fields.Get("tuned", &description.tuned);
   fields.Get("calibrator_temperature", &description.calibrator_temperature);
   std::string trace;

@@ -261,7 +261,8 @@ class Tuning(Case):
         self.assertEqual(found["cross_validated_gain"]["total"], len(self.test["labels"]))
         self.expect_calibrator(found, rows[:, :k], distances[:, :k], sigma, t)
         # The choice is in the memory: an evaluation without options counts the same.
-        evaluation = self.run_json("eval", "tune.resmem", "--data", "test.npz")
+        evaluation = self.run_json("eval", "tune.resmem", "--data", "test.npz", "--method",
+                                   "resmem")
         self.assertEqual(evaluation["gain"], found["chosen_gain"])
         self.assertAlmostEqual(evaluation["calibration"]["resmem"]["nll"],
                                found["calibrated_nll"], places=10)

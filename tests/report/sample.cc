@@ -178,6 +178,13 @@ Tuning ClassificationTuning() {
     }
   }
   tuning.cross_validated_gain = MakePairedGain(251, 158, 4042, 549);
+  BlendTuning blend;
+  blend.adopted = true;
+  blend.blend.emplace();
+  blend.blend->distances.assign(101, 0.5f);
+  blend.rows = 5000;
+  blend.gain = MakePairedGain(301, 120, 4080, 499);
+  tuning.blend = blend;
   tuning.calibrator = "clip";
   tuning.search_seconds = 2;
   tuning.grid_seconds = 9.5;

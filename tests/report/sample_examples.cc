@@ -89,6 +89,13 @@ std::vector<Example> TextExamples() {
   example.row = 3;
   example.truth = 4;
   example.explanation = MakeExplanation(4, 6, true, 5, 77);
+  // A blend's: the sum is in log space.
+  Explanation& blend = example.explanation;
+  blend.method = Method::kBlend;
+  blend.eta.assign(blend.score.begin(), blend.score.end());
+  blend.parts = {blend.eta, std::vector<double>(10), std::vector<double>(10),
+                 std::vector<double>(10)};
+  for (Explanation::Line& line : blend.lines) line.exact = line.contribution;
   example.text = std::string("the state of the union is ") + kHostileName;
   for (size_t i = 0; i < example.explanation.lines.size(); ++i) {
     example.neighbor_texts.push_back("context number " + std::to_string(i) + " </q> & more");

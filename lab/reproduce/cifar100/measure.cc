@@ -39,6 +39,9 @@ Result<Json> Judge(const Workspace& workspace, const ResidualMemory& memory, con
       case Method::kKnnLm:
         mixed.push_back({{"lambda", result.lambda}, {"accuracy", ToJson(result.accuracy)}});
         break;
+      case Method::kBlend:
+      case Method::kLogitBoost:
+        break;
       case Method::kResMem:
         json["resmem"] = ToJson(result.accuracy);
         break;
@@ -65,6 +68,8 @@ Result<Json> Judge(const Workspace& workspace, const ResidualMemory& memory, con
 Result<Choice> Choose(const Workspace& workspace, const ResidualMemory& memory, const Rows& rows,
                       Objective objective, const Grid& grid) {
   TuneOptions options;
+  options.method = Method::kResMem;  // the paper's
+  options.folds = 0;
   options.objective = objective;
   options.grid = grid;
   options.threads = workspace.threads();

@@ -149,6 +149,8 @@ Result<Json> TuneMemory(const Context& context) {
                           ModelRows::Open(workspace, "valid", workspace.options().tune_tokens));
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, workspace.OpenMemory());
   TuneOptions options;
+  options.method = Method::kResMem;  // the paper's
+  options.folds = 0;
   options.threads = workspace.threads();
   options.progress = workspace.console().progress();
   RESMEM_ASSIGN_OR_RETURN(const Tuning tuning,

@@ -33,10 +33,11 @@ Result<Json> TuneOnHeldOut(const Workspace& workspace, const ResidualMemory& mem
                                                     choice.parameters, {.baselines = true}));
     RESMEM_ASSIGN_OR_RETURN(Json on_train,
                             Judge(workspace, memory, learned.view(), choice.parameters));
-    tuned[ObjectiveName(objective)] = {{"chosen", choice.json},
-                                       {"knn_lm", BestMixture(on_held_out, on_test)},
-                                       {"test", std::move(on_test)},
-                                       {"train", std::move(on_train)}};
+    const char* const name = objective == Objective::kGain ? "gain" : "tpr-under-fpr";
+    tuned[name] = {{"chosen", choice.json},
+                   {"knn_lm", BestMixture(on_held_out, on_test)},
+                   {"test", std::move(on_test)},
+                   {"train", std::move(on_train)}};
   }
   return tuned;
 }

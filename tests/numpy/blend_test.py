@@ -1,0 +1,146 @@
+"""The blend that resmem tune fits against one that NumPy fits: equal to 1e-5.
+
+    blend_test.py RESMEM      the path of the command
+"""
+import csv
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+import blend
+import definitions as df
+from numpy_test import make_rows
+
+RESMEM = ""
+
+
+class BlendTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="resmem_blend_")
+        cls.path = pathlib.Path(cls.folder.name)
+        cls.train, cls.held, cls.test = make_rows(2, 700), make_rows(3, 600), make_rows(4, 200)
+        # One row far from everything, for the guard.
+        cls.test["keys"][17] += 40
+        for name, rows in (("train", cls.train), ("held", cls.held), ("test", cls.test)):
+            np.savez(cls.path / f"{name}.npz", **rows)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def run_resmem(self, *arguments):
+        done = subprocess.run([RESMEM, *map(str, arguments)], capture_output=True, text=True,
+                              cwd=self.path)
+        self.assertEqual(done.returncode, 0, f"{arguments}: {done.stderr}")
+        return done.stdout
+
+    def tune(self, memory, *arguments):
+        return json.loads(self.run_resmem("tune", memory, "--data", "held.npz", "--json",
+                                          *arguments))["blend"]
+
+    def parts_at(self, queries, fitted, keep=None, **change):
+        point = {**fitted["parameters"], "prior": fitted["prior"], **change}
+        return blend.Parts(self.train, queries, point["k"], point["sigma"], point["temperature"],
+                           point["prior"], fitted["base_temperature"], keep)
+
+    def expect_same(self, memory, found, parts=(0, 1, 2, 3), keep=None):
+        """NumPy's own fit at the point that tune chose, and its answers for new rows."""
+        self.assertTrue(found["adopted"], found["reason"])
+        fitted = found["fitted"]
+        labels = self.held["labels"]
+        t0 = blend.fit_base_temperature(self.held["logits"], labels)
+        self.assertAlmostEqual(fitted["base_temperature"], t0, delta=1e-4)
+        at = self.parts_at(self.held, fitted, keep)
+        means, deviations = at.gates.mean(axis=0), at.gates.std(axis=0)
+        np.testing.assert_allclose(fitted["gate_means"], means, atol=1e-5)
+        np.testing.assert_allclose(fitted["gate_deviations"], deviations, atol=1e-5)
+        ordered = np.sort(at.distance)
+        distances = np.array([ordered[(len(ordered) - 1) * p // 100] for p in range(101)])
+        np.testing.assert_allclose(fitted["distances"], distances, atol=1e-5)
+        u = blend.terms(at.gates, means, deviations)
+        theta = blend.fit(at.phi, labels, u, parts, found["slopes"], found["ridge"])
+        own = np.array(fitted["coefficients"])
+        self.assertAlmostEqual(blend.mean_nll(at.phi, labels, u, own),
+                               blend.mean_nll(at.phi, labels, u, theta), delta=1e-5)
+        expected = blend.probabilities(self.parts_at(self.test, fitted, keep), theta, means,
+                                       deviations, distances, t0)
+        self.run_resmem("predict", memory, "--data", "test.npz", "-o", "lines.csv", "--scores",
+                        "scores.npy", "--unknown-rate", 0.01)
+        scores = np.load(self.path / "scores.npy")
+        np.testing.assert_allclose(scores, expected, atol=1e-5, rtol=0)
+        # What predict prints are these numbers, and the far row is known to be unknown.
+        with open(self.path / "lines.csv", newline="", encoding="utf-8") as lines:
+            table = list(csv.DictReader(lines))
+        for row, line in enumerate(table):
+            self.assertAlmostEqual(float(line["probability"]), scores[row].max(), delta=1e-7)
+        self.assertEqual(table[17]["unknown"], "1")
+        self.assertLess(sum(int(line["unknown"]) for line in table), 15)
+        # An evaluation of the memory counts its NLL.
+        evaluation = json.loads(self.run_resmem("eval", memory, "--data", "test.npz", "--json"))
+        self.assertEqual(evaluation["method"], found["method"])
+        nll = df.nll(expected, self.test["labels"])
+        self.assertAlmostEqual(evaluation["calibration"]["resmem"]["nll"], nll, delta=1e-5)
+        return at
+
+    def test_fit_and_scores_are_numpys(self):
+        self.run_resmem("memorize", "--data", "train.npz", "-o", "blend.resmem")
+        found = self.tune("blend.resmem")
+        self.expect_same("blend.resmem", found)
+        # No neighboring point of the grid fits better by constants alone.
+        fitted, labels = found["fitted"], self.held["labels"]
+        u = np.zeros((len(labels), 4))
+        u[:, 0] = 1
+
+        def loss(**change):
+            phi = self.parts_at(self.held, fitted, **change).phi
+            return blend.mean_nll(phi, labels, u, blend.fit(phi, labels, u))
+
+        best = loss()
+        for name, ratio in (("sigma", 2 ** 0.5), ("temperature", 2 ** 0.5), ("prior", 2)):
+            value = fitted["prior"] if name == "prior" else fitted["parameters"][name]
+            for factor in (ratio, 1 / ratio):
+                self.assertLess(best, loss(**{name: value * factor}) + 1e-5, (name, factor))
+
+    def test_logit_boosting(self):
+        self.run_resmem("memorize", "--data", "train.npz", "-o", "boost.resmem")
+        found = self.tune("boost.resmem", "--method", "logit-boost")
+        self.assertTrue((np.array(found["fitted"]["coefficients"])[1:3] == 0).all())
+        self.expect_same("boost.resmem", found, parts=(0, 3))
+
+    def test_sparse_memories(self):
+        self.run_resmem("memorize", "--data", "train.npz", "-o", "sparse.resmem", "--form",
+                        "sparse", "--top", 3, "--temperature", 1)
+        self.expect_same("sparse.resmem", self.tune("sparse.resmem"), keep=3)
+
+    def test_explanation_sums_to_the_log_score(self):
+        self.run_resmem("memorize", "--data", "train.npz", "-o", "why.resmem")
+        self.tune("why.resmem")
+        ledger = json.loads(self.run_resmem("explain", "why.resmem", "--data", "test.npz", "--row",
+                                            3, "--json"))["ledger"]
+        score = np.array(ledger["score"])
+        lines = np.array([line["contribution"] for line in ledger["lines"]])
+        np.testing.assert_allclose(np.array(ledger["base"]) + lines.sum(axis=0) +
+                                   ledger["rounding"], score, atol=1e-12)
+        self.assertLess(np.abs(ledger["rounding"]).max(), 1e-4)
+        np.testing.assert_allclose(sum(np.array(part) for part in ledger["parts"].values()), score,
+                                   atol=1e-12)
+        np.testing.assert_allclose(
+            np.array([line["exact"] for line in ledger["lines"]]).sum(axis=0),
+            ledger["parts"]["residual"], atol=1e-5)
+        p = np.exp(blend.log_softmax(score[None, :]))[0]
+        np.testing.assert_allclose(ledger["probability"], p, atol=1e-5)
+        self.run_resmem("predict", "why.resmem", "--data", "test.npz", "--scores", "why.npy", "-o",
+                        "why.csv")
+        np.testing.assert_allclose(np.load(self.path / "why.npy")[3], ledger["probability"],
+                                   atol=1e-7)
+
+
+if __name__ == "__main__":
+    RESMEM = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()
