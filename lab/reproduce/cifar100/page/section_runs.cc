@@ -24,7 +24,7 @@ void AddRun(const std::string& name, const Json& run, Table* table) {
                      ShareText(NumberAt(run, std::string(kCareful) + "/gain/fpr"))});
 }
 
-Table RunsTable = Table::OfNumbers(const std::string& first) {
+Table RunsTable(const std::string& first) {
   return Table::OfNumbers({first, "base", "k-NN only", "kNN-LM", "gain at the paper's values",
                            "ResMem, tuned", "gain, tuned", "chosen", "gain, conservative rule",
                            "its TPR / FPR"});
