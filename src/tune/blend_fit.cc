@@ -14,10 +14,10 @@ constexpr size_t kTerms = 1 + Blend::kGates;          // constant and slopes
 constexpr size_t kUnknowns = Blend::kParts * kTerms;  // at most
 constexpr size_t kLanes = 8;
 constexpr int64_t kFitRows = 32;
-constexpr int kMostSteps = 40, kMostHalvings = 20;
-// A step that promises less is the last one: what is left after it is its square.  Below, rounding
-// of the mean would decide whether it is an improvement.
-constexpr double kLastStep = 1e-7;
+constexpr int kMostSteps = 40, kMostHalvings = 20, kMostSmallSteps = 4;
+// A step that promises less is taken without asking whether the mean got better, which rounding
+// would decide; and one that promises less than kConverged is the last.
+constexpr double kSmallStep = 1e-7, kConverged = 1e-13;
 
 using Vector = std::array<double, kUnknowns>;
 using Matrix = std::array<std::array<double, kUnknowns>, kUnknowns>;
@@ -114,9 +114,10 @@ class MeanNll {
     double penalty = 0;
     for (size_t i = 0; i < kUnknowns; ++i) {
       const double value = coefficients[i / kTerms][i % kTerms];
-      const double ridge = i % kTerms == 0 ? 0 : options_.ridge;
-      penalty += ridge * value * value;
-      total.gradient[i] = total.gradient[i] * scale + 2 * ridge * value;
+      const double ridge = i % kTerms == 0 ? options_.constant_ridge : options_.ridge;
+      const double away = i == 0 ? value - 1 / static_cast<double>(blend_.base_temperature) : value;
+      penalty += ridge * away * away;
+      total.gradient[i] = total.gradient[i] * scale + 2 * ridge * away;
       for (double& entry : total.hessian[i]) entry *= scale;
       total.hessian[i][i] += 2 * ridge;
     }
@@ -246,6 +247,7 @@ BlendFit FitBlend(const BlendSample& sample, const Blend& blend, std::span<const
   const std::vector<size_t> unknowns = UnknownsOf(options);
   MeanNll objective(sample, blend, rows, options);
   BlendFit fit{start, 0};
+  int small_steps = 0;
   for (int iteration = 0; iteration < kMostSteps; ++iteration) {
     Derivatives derivatives;
     const double value = objective.At(fit.coefficients, &derivatives);
@@ -254,9 +256,11 @@ BlendFit FitBlend(const BlendSample& sample, const Blend& blend, std::span<const
     if (!Solve(derivatives.hessian, derivatives.gradient, unknowns, &step)) break;
     double decrement = 0;
     for (const size_t i : unknowns) decrement += derivatives.gradient[i] * step[i];
-    if (!(decrement > kLastStep)) {
-      if (std::isfinite(decrement)) fit.coefficients = Moved(fit.coefficients, step, 1);
-      break;
+    if (!(decrement > kSmallStep)) {
+      if (!std::isfinite(decrement)) break;
+      fit.coefficients = Moved(fit.coefficients, step, 1);
+      if (decrement < kConverged || ++small_steps == kMostSmallSteps) break;
+      continue;
     }
     double share = 1, next = 0;
     int halvings = 0;

@@ -18,7 +18,11 @@ struct BlendFitOptions {
   std::array<bool, Blend::kParts> parts = {true, true, true, true};  // others stay 0
   bool slopes = false;
   double ridge = 0;  // x the squared slopes is added to the mean
-  int threads = 1;   // nothing depends on it
+  // x the squared distance of the constants from the base's (1 / T0, 0, 0, 0): next to nothing for
+  // coefficients of a usual size, but two parts that tell the same cannot run off against each
+  // other.
+  double constant_ridge = 1e-5;
+  int threads = 1;  // nothing depends on it
 };
 
 struct BlendFit {

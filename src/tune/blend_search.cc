@@ -9,8 +9,9 @@
 namespace resmem {
 namespace {
 
-// An improvement of the mean NLL that is not worth a step; squared errors: of their unit.
-constexpr double kLeastGain = 1e-6;
+// A step must improve the mean NLL, or squared error, by this share of it.  Less is not worth the
+// extremes to which a flat optimum leads: coefficients that are large and cancel.
+constexpr double kLeastGain = 1e-4;
 constexpr int kMostPasses = 4;
 
 // start * ratio^i for i = -steps .. steps.
@@ -171,7 +172,7 @@ BlendPoint BlendSearch::Walk(size_t subset) {
           next[axis] += static_cast<size_t>(direction);
           if (next[axis] >= axes_[axis].size()) break;
           const double there = At(next).merit[subset];
-          if (!(there < merit - kLeastGain * std::max(1.0, std::abs(merit)))) break;
+          if (!(there < merit - kLeastGain * std::abs(merit))) break;
           best = next;
           merit = there;
           moved = true;

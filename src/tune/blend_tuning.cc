@@ -121,6 +121,7 @@ class BlendTuner {
     for (size_t subset = 0; subset < subsets_.size(); ++subset) {
       BlendFitOptions options;
       options.parts = {true, false, false, false};
+      options.constant_ridge = 0;
       options.threads = Threads();
       BlendCoefficients start{};
       start[kBasePart][0] = 1;

@@ -7,6 +7,7 @@ import numpy as np
 import definitions as df
 
 FADE = (90, 99)
+CONSTANT_RIDGE = 1e-5
 
 
 def log_softmax(z):
@@ -66,16 +67,18 @@ def mean_nll(phi, labels, u, theta):
     return -log_softmax(eta)[np.arange(len(labels)), labels].mean()
 
 
-def fit(phi, labels, u, parts=(0, 1, 2, 3), slopes=False, ridge=0.0):
+def fit(phi, labels, u, base_temperature, parts=(0, 1, 2, 3), slopes=False, ridge=0.0):
     """Newton's method from zero with step halving.  Returns theta, parts x terms."""
     theta = np.zeros((4, 4))
     theta[0, 0] = 1
     free = [(j, m) for j in parts for m in (range(4) if slopes else (0,))]
-    penalty = np.array([0.0 if m == 0 else ridge for _, m in free])
+    penalty = np.array([CONSTANT_RIDGE if m == 0 else ridge for _, m in free])
+    center = np.array([1 / base_temperature if i == (0, 0) else 0.0 for i in free])
     rows = np.arange(len(labels))
 
     def loss(t):
-        return mean_nll(phi, labels, u, t) + sum(p * t[i] ** 2 for p, i in zip(penalty, free))
+        return mean_nll(phi, labels, u, t) + sum(
+            p * (t[i] - c) ** 2 for p, c, i in zip(penalty, center, free))
 
     for _ in range(60):
         eta = np.einsum("qj,qjc->qc", u @ theta.T, phi)
@@ -86,7 +89,7 @@ def fit(phi, labels, u, parts=(0, 1, 2, 3), slopes=False, ridge=0.0):
         g = np.array([(slope[:, j] * u[:, m]).mean() for j, m in free])
         h = np.array([[(cov[:, j, l] * u[:, m] * u[:, n]).mean() for l, n in free]
                       for j, m in free])
-        g += 2 * penalty * np.array([theta[i] for i in free])
+        g += 2 * penalty * (np.array([theta[i] for i in free]) - center)
         h += np.diag(2 * penalty + 1e-12)
         step = np.linalg.solve(h, g)
         if g @ step < 1e-14:
