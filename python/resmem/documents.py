@@ -66,11 +66,11 @@ class MemoryInfo(Document):
     """What a memory holds."""
 
     def summary(self) -> str:
-        memory = self.data["memory"] if "memory" in self.data else self.data
+        memory = self.data["memory"]
         return f"{memory['rows']:,} rows"
 
     def _repr_html_(self) -> str:
-        memory = self.data["memory"] if "memory" in self.data else self.data
+        memory = self.data["memory"]
         cells = "".join(
             f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
             f"<td style='text-align:left'>{html.escape(_plain(value))}</td></tr>"

@@ -12,7 +12,7 @@ import numpy as np
 from problems import clusters
 from resmem import Memory
 
-RESMEM, PREDICT_C = sys.argv.pop(1), sys.argv.pop(1)
+RESMEM, PREDICT_C = (pathlib.Path(sys.argv.pop(1)).resolve() for _ in range(2))
 
 
 class Bits(unittest.TestCase):
@@ -69,7 +69,7 @@ class Bits(unittest.TestCase):
         memory.save(self.folder / "p.resmem")
         self.compare(self.folder / "p.resmem", memory)
         self.command("verify", "p.resmem")
-        self.assertEqual(Memory.open(self.folder / "p.resmem").info()["rows"], 660)
+        self.assertEqual(Memory.open(self.folder / "p.resmem").info()["memory"]["rows"], 660)
 
 
 if __name__ == "__main__":

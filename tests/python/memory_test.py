@@ -183,7 +183,7 @@ class Changes(unittest.TestCase):
         memory.index(0.9, progress=lambda *_: None)
         found = memory.neighbors(keys[:100], 10).rows
         self.assertGreater((found == exact).mean(), 0.5)
-        self.assertEqual(memory.info().data.get("memory", memory.info().data)["index"]["recall"], 0.9)
+        self.assertEqual(memory.info()["memory"]["index"]["recall"], 0.9)
         memory.remove_index()
         np.testing.assert_array_equal(memory.neighbors(keys[:100], 10).rows, exact)
 
