@@ -17,6 +17,7 @@
   ADD("Keep it", "compact", MakeCompact)                            \
   ADD("Keep it", "info", MakeInfo)                                  \
   ADD("Keep it", "verify", MakeVerify)                              \
+  ADD("Keep it", "scrub", MakeScrub)                                \
   ADD("Base models", "model inspect", MakeModelInspect)             \
   ADD("Base models", "model prepare", MakeModelPrepare)             \
   ADD("Base models", "embed", MakeEmbed)                            \

@@ -48,4 +48,17 @@ std::string MemoryJson(const MemoryInfo& memory, const RunInfo& run) {
   return WriteDocument(document);
 }
 
+std::string ScrubJson(const std::string& memory, const ScrubReport& report, const RunInfo& run) {
+  Json document = StartDocument("scrub", run);
+  document["memory"] = memory;
+  document["sound"] = report.sound();
+  document["files"] = report.files;
+  document["blocks"] = report.blocks;
+  document["bytes"] = report.bytes;
+  document["past_cache"] = report.past_cache;
+  document["broken"] = report.broken;
+  document["damage"] = report.damage;
+  return WriteDocument(document);
+}
+
 }  // namespace resmem

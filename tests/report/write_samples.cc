@@ -64,5 +64,9 @@ int main(int argc, char** argv) {
       << DiagnosisJson(sample::Diagnosed(sample::Regression()), run);
   std::ofstream(std::string(argv[1]) + "/onnx.json")
       << OnnxJson("net.onnx", sample::Onnx(), sample::Manifest(), {"0123", "pool"}, run);
+  ScrubReport scrubbed;
+  scrubbed.files = scrubbed.blocks = scrubbed.broken = 1;
+  scrubbed.damage = {"m/segment-000001.resmem: the checksum is wrong"};
+  std::ofstream(std::string(argv[1]) + "/scrub.json") << ScrubJson("m.resmem", scrubbed, run);
   return WriteTextSamples(argv[1], run).ok() ? 0 : 1;
 }

@@ -23,6 +23,7 @@
 #include "resmem/evaluation.h"
 #include "resmem/models/image_set.h"
 #include "resmem/models/onnx_model.h"
+#include "resmem/scrub.h"
 #include "resmem/tuner.h"
 
 namespace resmem {
@@ -177,6 +178,7 @@ std::string FiguresJson(std::string_view title, std::span<const Figure> figures,
                         const RunInfo& run);
 std::string DiagnosisJson(const Diagnosis& diagnosis, const RunInfo& run);
 std::string MemoryJson(const MemoryInfo& memory, const RunInfo& run);
+std::string ScrubJson(const std::string& memory, const ScrubReport& report, const RunInfo& run);
 // `prepared`: the manifest beside the file, if it has one; then also the fingerprint.
 std::string OnnxJson(const std::string& path, const OnnxSummary& summary,
                      const std::optional<ModelManifest>& prepared, const Fingerprint& fingerprint,
