@@ -200,6 +200,44 @@ TEST_F(EmbeddingFolder, AFileInTheWayIsRefused) {
   EXPECT_EQ(Write().status().code(), ErrorCode::kInvalidArgument);
 }
 
+TEST_F(EmbeddingFolder, ACutFileOfKeysOrLogitsIsNeverTakenForFinishedWork) {
+  for (const char* name : {"keys.npy", "logits.npy"}) {
+    Clean();
+    ASSERT_TRUE(Write().ok());
+    const std::string path = target_ + "/" + name;
+    fs::resize_file(path, fs::file_size(path) - 4);
+    // The arrays are refused as they are, and made again where that is asked for.
+    EXPECT_FALSE(Write().ok()) << name;
+    EmbeddingFolderOptions options;
+    options.overwrite = true;
+    const auto again = Write(options);
+    ASSERT_TRUE(again.ok()) << again.status().message();
+    EXPECT_EQ(again->found, 0) << name;
+  }
+}
+
+TEST_F(EmbeddingFolder, ACutFileOfKeysOrLogitsIsNotGoneOnWith) {
+  for (const char* name : {"keys.npy", "logits.npy"}) {
+    Clean();
+    fails_at_ = 2 * kBlock;
+    class StopAt : public Progress {
+     public:
+      void Report(std::string_view, int64_t done, int64_t) override { done_ = done; }
+      bool Cancelled() const override { return done_ >= kBlock; }
+
+     private:
+      int64_t done_ = 0;
+    } stop;
+    EmbeddingFolderOptions options;
+    options.progress = &stop;
+    ASSERT_EQ(Write(options).status().code(), ErrorCode::kCancelled);
+    fails_at_ = -1;
+    const std::string path = target_ + ".partial/" + name;
+    fs::resize_file(path, fs::file_size(path) - 4);
+    EXPECT_EQ(Write().status().code(), ErrorCode::kCorrupt) << name;
+  }
+}
+
 TEST_F(EmbeddingFolder, AJournalThatLiesAboutItsRowsIsFoundOut) {
   fails_at_ = 8;
   EXPECT_FALSE(Write().ok());

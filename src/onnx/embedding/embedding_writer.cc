@@ -126,10 +126,19 @@ int64_t EmbeddingWriter::CountCorrect(const float* values, int64_t begin, int64_
   return correct;
 }
 
+size_t EmbeddingWriter::KeysBytes(int64_t rows) const {
+  return keys_header_.size() + static_cast<size_t>(rows * rows_.dim) * sizeof(float);
+}
+
+size_t EmbeddingWriter::LogitsBytes(int64_t rows) const {
+  return logits_header_.size() + static_cast<size_t>(rows * rows_.outputs) * sizeof(float);
+}
+
 Status EmbeddingWriter::CountFound() {
+  RESMEM_ASSIGN_OR_RETURN(const MappedFile keys, files_.Map(Partial("keys.npy")));
   RESMEM_ASSIGN_OR_RETURN(const MappedFile file, files_.Map(Partial("logits.npy")));
-  const size_t bytes = static_cast<size_t>(journal_.done * rows_.outputs) * sizeof(float);
-  if (file.bytes().size() < logits_header_.size() + bytes) {
+  if (keys.bytes().size() < KeysBytes(journal_.done) ||
+      file.bytes().size() < LogitsBytes(journal_.done)) {
     return {ErrorCode::kCorrupt, Text(partial_, ": has fewer rows than its ", kJournalName,
                                       " says; remove the folder and start again")};
   }
@@ -230,13 +239,12 @@ Result<EmbeddedRows> EmbeddingWriter::Write() {
   }
   const auto there = ReadJournal(files_, folder_);
   if (there && there->SameWork(journal_) && there->done == rows_.rows) {
-    RESMEM_ASSIGN_OR_RETURN(const MappedFile file, files_.Map(folder_ + "/logits.npy"));
-    result_.found = rows_.rows;
-    const size_t bytes = static_cast<size_t>(rows_.rows * rows_.outputs) * sizeof(float);
-    if (file.bytes().size() == logits_header_.size() + bytes) {
-      result_.correct =
-          CountCorrect(reinterpret_cast<const float*>(file.bytes().data() + logits_header_.size()),
-                       0, rows_.rows);
+    const auto keys = files_.Map(folder_ + "/keys.npy"), file = files_.Map(folder_ + "/logits.npy");
+    if (keys.ok() && keys->bytes().size() == KeysBytes(rows_.rows) && file.ok() &&
+        file->bytes().size() == LogitsBytes(rows_.rows)) {
+      result_.found = rows_.rows;
+      const std::byte* values = file->bytes().data() + logits_header_.size();
+      result_.correct = CountCorrect(reinterpret_cast<const float*>(values), 0, rows_.rows);
       return result_;
     }
   }

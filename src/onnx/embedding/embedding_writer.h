@@ -30,6 +30,9 @@ class EmbeddingWriter {
   Status Publish();
   // Rows [begin, begin + count) of the logits in `values`.
   int64_t CountCorrect(const float* values, int64_t begin, int64_t count) const;
+  // Of the two files with so many rows.
+  size_t KeysBytes(int64_t rows) const;
+  size_t LogitsBytes(int64_t rows) const;
   Status CountFound();
 
   std::string Partial(const char* name) const { return partial_ + "/" + name; }
