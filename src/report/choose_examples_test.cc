@@ -102,6 +102,13 @@ TEST_F(ChooseExamplesTest, BaseAloneHasNoExamples) {
   EXPECT_TRUE(Choose(options).empty());
 }
 
+TEST_F(ChooseExamplesTest, NoneAreShownWhereNoneAreAskedFor) {
+  ExampleOptions options;
+  options.count = 0;
+  const auto none = Choose(options);
+  EXPECT_TRUE(none.empty());
+}
+
 TEST_F(ChooseExamplesTest, AbsurdCountIsRefused) {
   const Predictor predictor(*memory_);
   const Rows rows = test_.view();

@@ -202,5 +202,43 @@ TEST(HostileTokenizer, DamagedModelsNeverCrash) {
   }
 }
 
+// A character map that replaces "a", and nothing else.
+std::string MapOfA(const std::string& replacement) {
+  std::vector<uint32_t> units(256);
+  constexpr uint32_t kLeaf = 1 << 8, kOffsetOfOne = 1 << 10;
+  units['a'] = 'a' | kLeaf | kOffsetOfOne;
+  units['a' ^ 1] = 0;  // where the replacement begins
+  std::string map = std::string("\x00\x04\x00\x00", 4);
+  map.append(reinterpret_cast<const char*>(units.data()), units.size() * sizeof(uint32_t));
+  return map + replacement + std::string(1, '\0');
+}
+
+TEST(HostileTokenizer, ATextGrowsToSixteenTimesItsSizeAndNoFurther) {
+  const std::string text(1000, 'a');
+  const auto encode = [&](const std::string& replacement, std::vector<int32_t>* ids) {
+    const std::string model = ModelText(SmallPieces(), "", TextField(2, MapOfA(replacement)));
+    const auto tokenizer = Tokenizer::Parse("m", std::as_bytes(std::span(model)));
+    EXPECT_TRUE(tokenizer.ok()) << tokenizer.status().message();
+    return tokenizer->Encode(text, ids);
+  };
+  std::vector<int32_t> ids;
+  const Status allowed = encode(std::string(16, 'x'), &ids);
+  EXPECT_TRUE(allowed.ok()) << allowed.message();
+  EXPECT_GE(ids.size(), 16 * text.size());
+  for (const size_t size : {size_t{17}, size_t{1} << 23}) {
+    const Status refused = encode(std::string(size, 'x'), &ids);
+    EXPECT_EQ(refused.code(), ErrorCode::kBadData);
+    EXPECT_NE(refused.message().find("character map"), std::string::npos) << refused.message();
+  }
+}
+
+TEST(HostileTokenizer, AnUnknownTextOfMegabytesIsRefused) {
+  constexpr uint64_t kUnknownSurface = 44;
+  const std::string model =
+      ModelText(SmallPieces(), TextField(kUnknownSurface, std::string(1 << 20, 'x')));
+  EXPECT_EQ(Tokenizer::Parse("m", std::as_bytes(std::span(model))).status().code(),
+            ErrorCode::kBadData);
+}
+
 }  // namespace
 }  // namespace resmem
