@@ -1,5 +1,6 @@
 // resmem index: lists beside the keys, so that a search need not read all of them.
 #include <algorithm>
+#include <sstream>
 
 #include "console/command.h"
 #include "console/format.h"
@@ -9,6 +10,7 @@
 #include "inputs/memory_options.h"
 #include "inputs/model_options.h"
 #include "inputs/selected_rows.h"
+#include "inputs/token_options.h"
 #include "outputs/memory_output.h"
 #include "outputs/memory_text.h"
 #include "resmem/models/onnx_model.h"
@@ -76,9 +78,17 @@ class Index : public Command {
   void SuggestDoctor(const ResidualMemory& memory, Console& console) const {
     const auto& notes = memory.description().notes;
     if (notes.contains(kTokensNote)) {
-      return SuggestNext(
-          {"lm", "eval", memory_path_, "--tokens", "TEST.tokens", "--model", "MODEL.onnx"},
-          console);
+      std::vector<std::string> words = {"lm",          "eval",    memory_path_, "--tokens",
+                                        "TEST.tokens", "--model", "MODEL.onnx"};
+      WindowShape shape;
+      std::string every;
+      const auto windows = notes.find("windows");
+      if (windows != notes.end()) {
+        // "256 every 192": as MemorizeTokens() writes it.
+        std::istringstream(windows->second) >> shape.length >> every >> shape.stride;
+      }
+      AddWindowWords(shape, &words);
+      return SuggestNext(words, console);
     }
     const auto model = notes.find(kModelNote);
     bool pictures = data_.from_pictures();

@@ -58,8 +58,10 @@ class LmIndex : public Command {
                             ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
     RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, {tokens_path_, model_.path()},
                                          memory_path_ + ": " + SearchText(memory) + "\n", console));
-    SuggestNext({"lm", "eval", memory_path_, "--tokens", "TEST.tokens", "--model", model_.path()},
-                console);
+    std::vector<std::string> next = {"lm",          "eval",    memory_path_, "--tokens",
+                                     "TEST.tokens", "--model", model_.path()};
+    AddWindowWords(rows_.shape, &next);
+    SuggestNext(next, console);
     return ExitCode::kOk;
   }
 

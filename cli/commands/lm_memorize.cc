@@ -83,8 +83,10 @@ Result<ExitCode> LmMemorize::Run(Console& console) {
   RESMEM_RETURN_IF_ERROR(
       memory_output_.Print(output_, memory, {tokens_path_, model_.path()}, table.Text(), console));
   if (!memory_output_.json()) {
-    SuggestNext({"lm", "eval", output_, "--tokens", "TEST.tokens", "--model", model_.path()},
-                console);
+    std::vector<std::string> next = {"lm",          "eval",    output_,      "--tokens",
+                                     "TEST.tokens", "--model", model_.path()};
+    AddWindowWords(rows_.shape, &next);
+    SuggestNext(next, console);
   }
   return ExitCode::kOk;
 }

@@ -56,6 +56,13 @@ void DeclareTokenRows(CommandLine& line, TokenRowsOptions* options) {
              "- stride tokens before it, if its document is that long");
 }
 
+void AddWindowWords(const WindowShape& shape, std::vector<std::string>* words) {
+  const WindowShape usual;
+  if (shape.length == usual.length && shape.stride == usual.stride) return;
+  words->insert(words->end(), {"--window", std::to_string(shape.length), "--stride",
+                               std::to_string(shape.stride)});
+}
+
 Result<MemorizedText> MemorizedText::Open(const std::string& path, const char* option,
                                           const ResidualMemory& memory) {
   const auto& notes = memory.description().notes;

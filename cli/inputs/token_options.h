@@ -34,6 +34,8 @@ Status CheckTokenizer(const std::string& path, const Tokenizer& tokenizer,
 
 // --documents, --window and --stride.
 void DeclareTokenRows(CommandLine& line, TokenRowsOptions* options);
+// --window and --stride as a further command needs them: nothing where they are the usual ones.
+void AddWindowWords(const WindowShape& shape, std::vector<std::string>* words);
 
 // The text that a memory of tokens was made of: where a neighbor stands.
 class MemorizedText {

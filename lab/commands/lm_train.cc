@@ -6,6 +6,7 @@
 #include "console/format.h"
 #include "console/interrupt.h"
 #include "console/next_step.h"
+#include "inputs/token_options.h"
 #include "lm_training/lm_training.h"
 #include "outputs/run_folder.h"
 
@@ -166,9 +167,16 @@ Result<ExitCode> LmTrain::Run(Console& console) {
   RESMEM_RETURN_IF_ERROR(PrepareFolder(recipe));
   RESMEM_RETURN_IF_ERROR(Train(console));
   RESMEM_RETURN_IF_ERROR(PrintRunFolder(folder_));
-  SuggestNext(
-      {"lm", "memorize", recipe.tokens, "--model", folder_ + "/last.onnx", "-o", "NEW.resmem"},
-      console);
+  std::vector<std::string> next = {
+      "lm", "memorize", recipe.tokens, "--model", folder_ + "/last.onnx", "-o", "NEW.resmem"};
+  // The usual windows do not fit into a shorter context.
+  WindowShape shape;
+  if (recipe.context < shape.length) {
+    shape.stride = std::max<int64_t>(1, shape.stride * recipe.context / shape.length);
+    shape.length = recipe.context;
+  }
+  AddWindowWords(shape, &next);
+  SuggestNext(next, console);
   return ExitCode::kOk;
 }
 

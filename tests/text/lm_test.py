@@ -266,6 +266,100 @@ class LanguageModelTest(unittest.TestCase):
         self.assertEqual(sum("... " in line for line in done.splitlines()), 6)
         self.assertRegex(done, r"train \d+")
 
+    def test_rows_that_are_not_of_the_text_are_shown_as_such(self):
+        self.run_resmem(*self.memorize, "-o", "foreign.resmem")
+        keys, logits, labels, _ = rows(self.folder / "test.tokens")
+        count = len(rows(self.folder / "train.tokens")[0])
+        few = slice(0, 40)
+        # Ids beyond the token set, up to the largest, and one of a row that was deleted.
+        ids = np.array([*range(10**6, 10**6 + 38), 2**62, count], dtype=np.uint64)
+        np.savez(self.folder / "foreign.npz", keys=keys[few], logits=logits[few], labels=labels[few], ids=ids)
+        self.run_resmem("append", "foreign.resmem", "--data", "foreign.npz", "--model", "lm.onnx", "--layer",
+                        "embedding")
+        self.run_resmem("verify", "foreign.resmem")
+        (self.folder / "first.jsonl").write_text((self.folder / "test.jsonl").read_text().splitlines()[0])
+        words = json.loads((self.folder / "first.jsonl").read_text())["text"]
+        ask = ["lm", "explain", "foreign.resmem", "--model", "lm.onnx", "--tokenizer", "t.model", "--text", words]
+        self.assertIn("not of the memorized text: the row of id 10000", self.run_resmem(*ask, "--last", "20").stdout)
+        shown = self.run_resmem("lm", "examples", "foreign.resmem", "--tokens", "test.tokens", "--tokenizer", "t.model",
+                                "--model", "lm.onnx", "--window", str(WINDOW), "--stride", str(STRIDE), "--count", "9")
+        self.assertIn("not of the memorized text", shown.stdout)
+
+    def test_a_flipped_bit_is_an_error_and_never_another_word(self):
+        self.run_resmem(*self.memorize, "-o", "flipped.resmem")
+        segment = next((self.folder / "flipped.resmem").glob("segment-*.resmem"))
+        good = segment.read_bytes()
+        asks = [["lm", "explain", "flipped.resmem", "--model", "lm.onnx", "--tokenizer", "t.model", "--text", "the model"],
+                ["lm", "generate", "flipped.resmem", "--model", "lm.onnx", "--tokenizer", "t.model", "--text", "the",
+                 "--count", "3"],
+                ["lm", "examples", "flipped.resmem", "--tokens", "test.tokens", "--tokenizer", "t.model", "--model",
+                 "lm.onnx", "--window", str(WINDOW), "--stride", str(STRIDE)]]
+        sound = [self.run_resmem(*ask).stdout for ask in asks]
+        refused = 0
+        for place in range(700, len(good), len(good) // 12):
+            segment.write_bytes(good[:place] + bytes([good[place] ^ 64]) + good[place + 1:])
+            for ask, answer in zip(asks, sound):
+                done = self.run_resmem(*ask, check=False)
+                if done.returncode == 0:
+                    self.assertEqual(done.stdout, answer, f"byte {place}, {ask[1]}")
+                    continue
+                refused += 1
+                self.assertEqual(done.returncode, 3, done.stderr)
+                self.assertEqual(done.stdout, "")
+                self.assertIn(segment.name, done.stderr)
+        self.assertGreater(refused, 24)
+        segment.write_bytes(good)
+
+    def test_few_documents_carry_a_caveat(self):
+        self.run_resmem(*self.memorize, "-o", "caveat.resmem")
+        judge = ["lm", "eval", "caveat.resmem", "--tokens", "test.tokens", "--model", "lm.onnx", "--window", str(WINDOW),
+                 "--stride", str(STRIDE)]
+        self.assertIn("and there are only 2: with fewer than 10 they are too narrow",
+                      self.run_resmem(*judge, "--documents", "2").stderr)
+        self.assertNotIn("too narrow", self.run_resmem(*judge).stderr)
+
+    def test_advice_names_options_that_the_commands_have(self):
+        self.run_resmem(*self.memorize, "--key-type", "float32", "-o", "advised.resmem")
+        (self.folder / "train.tokens").rename(self.folder / "moved.tokens")
+        try:
+            for command, option in ((["explain", "--text", "the"], "--tokens"),
+                                    (["examples", "--tokens", "test.tokens"], "--memorized")):
+                words = ["lm", command[0], "advised.resmem", *command[1:], "--tokenizer", "t.model", "--model", "lm.onnx"]
+                self.assertIn(f"name the token set that was memorized with {option}",
+                              self.run_resmem(*words, check=False).stderr)
+                if command[0] == "examples":
+                    words += ["--window", str(WINDOW), "--stride", str(STRIDE)]
+                self.run_resmem(*words, option, "moved.tokens")
+        finally:
+            (self.folder / "moved.tokens").rename(self.folder / "train.tokens")
+        # Own rows as test: the memory says so, without options that lm eval lacks.
+        own = self.run_resmem("lm", "eval", "advised.resmem", "--tokens", "train.tokens", "--model", "lm.onnx",
+                              "--window", str(WINDOW), "--stride", str(STRIDE)).stderr
+        help_text = self.run_resmem("lm", "eval", "--help").stdout
+        for option in re.findall(r"(?<!-)--[a-z-]+", own):
+            self.assertIn(option, help_text, own)
+        self.assertIn("give other text", own)
+
+    def test_two_writers_of_one_output_never_mix(self):
+        (self.folder / "long.jsonl").write_text("".join(
+            json.dumps({"text": t}) + "\n" for t in text(9, 3000)))
+        write = [RESMEM, "lm", "tokens", "long.jsonl", "--tokenizer", "t.model", "--threads", "1", "-o"]
+        subprocess.run([*write, "alone.tokens"], cwd=self.folder, check=True, capture_output=True)
+        alone = (self.folder / "alone.tokens").read_bytes()
+        refused = 0
+        for _ in range(6):
+            both = [subprocess.Popen([*write, "same.tokens"], cwd=self.folder, stdout=subprocess.DEVNULL,
+                                     stderr=subprocess.PIPE, text=True) for _ in range(3)]
+            for process in both:
+                words = process.communicate()[1]
+                if process.returncode != 0:
+                    refused += 1
+                    self.assertEqual(process.returncode, 4, words)
+                    self.assertIn("same.tokens: another process is writing it", words)
+            self.assertEqual((self.folder / "same.tokens").read_bytes(), alone)
+        self.assertGreater(refused, 0)
+        self.assertEqual(list(self.folder.glob("same.tokens.*")), [])
+
     def test_generated_text_is_the_same_for_a_seed(self):
         self.run_resmem(*self.memorize, "-o", "spoken.resmem")
         ask = ["lm", "generate", "spoken.resmem", "--model", "lm.onnx", "--tokenizer", "t.model", "--text", "the",
@@ -279,9 +373,12 @@ class LanguageModelTest(unittest.TestCase):
 
     def test_mistakes_are_named(self):
         self.run_resmem(*self.memorize, "-o", "once.resmem")
-        again = self.run_resmem(*self.memorize, "-o", "once.resmem", check=False)
-        self.assertEqual(again.returncode, 2)
-        self.assertIn("once.resmem: is there already", again.stderr)
+        # The same request finds its work done; another does not get that memory.
+        again = self.run_resmem(*self.memorize, "-o", "once.resmem")
+        self.assertIn("were there from earlier work", again.stdout)
+        other = self.run_resmem(*self.memorize, "--key-type", "int8", "-o", "once.resmem", check=False)
+        self.assertEqual(other.returncode, 2)
+        self.assertIn("once.resmem: is there already", other.stderr)
         long = self.run_resmem("lm", "memorize", "train.tokens", "--model", "lm.onnx", "-o", "x.resmem", check=False)
         self.assertIn("windows of 256 tokens, but the model reads at most 32", long.stderr)
         (self.folder / "other.onnx").write_bytes(model_file())
