@@ -22,8 +22,10 @@ std::string SimdText() {
 class Info : public Command {
  public:
   void Declare(CommandLine& line) override {
-    line.About("show what a memory holds and how it was made",
-               "Reads only the manifest and the file sizes; 'resmem verify' reads every byte.");
+    line.About(
+        "show what a memory holds and how it was made",
+        "Reads the manifest, ids, labels and residuals, but no keys; 'resmem verify' reads every "
+        "byte.");
     DeclareMemory(line, &memory_path_);
     output_.Declare(line);
     line.AddExample("for people", "resmem info my.resmem");

@@ -150,7 +150,7 @@ class HintsTest(unittest.TestCase):
         made = self.hint_of("lm", "memorize", "train.tokens", "--model", "run/last.onnx", "--window", "16", "--stride",
                             "12", "--top", "8", "-o", "again.resmem")
         self.run_hint(made, "")
-        self.run_hint(hints["test"] + " --window 16", "", **{"MEMORY.resmem": "text.resmem"})
+        self.run_hint(hints["test"] + " --window 16 --stride 12", "", **{"MEMORY.resmem": "text.resmem"})
         self.run_hint(self.hint_of("lm", "index", "again.resmem", "--tokens", "test.tokens", "--window", "16", "--stride",
                                    "12", "--model", "run/last.onnx"), "")
         self.run_hint(self.hint_of("index", "again.resmem"), "")
