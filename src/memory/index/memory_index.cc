@@ -9,6 +9,7 @@
 #include "memory/index/far_keys.h"
 #include "memory/index/index_advice.h"
 #include "memory/manifest/file_names.h"
+#include "memory/manifest/recorded_file.h"
 #include "search/approximate/choose_effort.h"
 #include "search/approximate/codes/coded_vectors.h"
 #include "search/approximate/lists/inverted_file_writer.h"
@@ -58,14 +59,8 @@ size_t EndOfPart(const StoredRows& stored, size_t first, int64_t rows) {
 
 Result<InvertedFile> OpenPart(FileSystem& files, const std::string& folder, int64_t dim,
                               const FileRecord& record) {
-  RESMEM_ASSIGN_OR_RETURN(
-      ContainerReader file,
-      ContainerReader::Open(files, folder + "/" + record.file, FileKind::kIndex));
-  if (file.header_hash() != record.header_hash || file.file_bytes() != record.bytes) {
-    return file.Corrupt(Text("has ", file.file_bytes(), " bytes and header hash ",
-                             HexOfHash(file.header_hash()), " where the manifest says ",
-                             record.bytes, " and ", HexOfHash(record.header_hash)));
-  }
+  RESMEM_ASSIGN_OR_RETURN(ContainerReader file,
+                          OpenRecordedFile(files, folder, record, FileKind::kIndex));
   return InvertedFile::Open(std::move(file), dim, record.rows);
 }
 

@@ -4,6 +4,7 @@
 
 #include "format/checksum.h"
 #include "format/container_writer.h"
+#include "memory/manifest/recorded_file.h"
 #include "search/search_request.h"
 #include "support/choose_rows.h"
 #include "support/text.h"
@@ -45,14 +46,8 @@ Result<FileRecord> WriteQueries(FileSystem& files, const std::string& folder,
 
 Result<QueryFile> QueryFile::Open(FileSystem& files, const std::string& folder, int64_t dim,
                                   const FileRecord& record) {
-  RESMEM_ASSIGN_OR_RETURN(
-      ContainerReader file,
-      ContainerReader::Open(files, folder + "/" + record.file, FileKind::kQueries));
-  if (file.header_hash() != record.header_hash || file.file_bytes() != record.bytes) {
-    return file.Corrupt(Text("has ", file.file_bytes(), " bytes and header hash ",
-                             HexOfHash(file.header_hash()), " where the manifest says ",
-                             record.bytes, " and ", HexOfHash(record.header_hash)));
-  }
+  RESMEM_ASSIGN_OR_RETURN(ContainerReader file,
+                          OpenRecordedFile(files, folder, record, FileKind::kQueries));
   RESMEM_RETURN_IF_ERROR(file.ExpectSections({QueriesSection(record.rows, dim)}));
   return QueryFile(std::move(file));
 }

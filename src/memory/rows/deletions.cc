@@ -3,6 +3,7 @@
 #include "format/checksum.h"
 #include "format/container_reader.h"
 #include "format/container_writer.h"
+#include "memory/manifest/recorded_file.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -16,14 +17,8 @@ SectionShape RowsSection(int64_t rows) {
 
 Result<std::vector<int64_t>> ReadDeletions(FileSystem& files, const std::string& folder,
                                            const FileRecord& record, int64_t stored_rows) {
-  RESMEM_ASSIGN_OR_RETURN(
-      const ContainerReader file,
-      ContainerReader::Open(files, folder + "/" + record.file, FileKind::kDeletions));
-  if (file.header_hash() != record.header_hash || file.file_bytes() != record.bytes) {
-    return file.Corrupt(Text("has ", file.file_bytes(), " bytes and header hash ",
-                             HexOfHash(file.header_hash()), " where the manifest says ",
-                             record.bytes, " and ", HexOfHash(record.header_hash)));
-  }
+  RESMEM_ASSIGN_OR_RETURN(const ContainerReader file,
+                          OpenRecordedFile(files, folder, record, FileKind::kDeletions));
   RESMEM_RETURN_IF_ERROR(file.ExpectSections({RowsSection(record.rows)}));
   RESMEM_RETURN_IF_ERROR(file.VerifyBlocks());
   std::vector<int64_t> rows;

@@ -5,6 +5,7 @@
 
 #include "format/checksum.h"
 #include "kernels/number_codec.h"
+#include "memory/manifest/recorded_file.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -24,14 +25,8 @@ int64_t SourceBytes(const ContainerReader& file) {
 
 Result<Segment> Segment::Open(FileSystem& files, const std::string& folder,
                               const MemoryDescription& description, const FileRecord& record) {
-  RESMEM_ASSIGN_OR_RETURN(
-      ContainerReader file,
-      ContainerReader::Open(files, folder + "/" + record.file, FileKind::kSegment));
-  if (file.header_hash() != record.header_hash || file.file_bytes() != record.bytes) {
-    return file.Corrupt(Text("has ", file.file_bytes(), " bytes and header hash ",
-                             HexOfHash(file.header_hash()), " where the manifest says ",
-                             record.bytes, " and ", HexOfHash(record.header_hash)));
-  }
+  RESMEM_ASSIGN_OR_RETURN(ContainerReader file,
+                          OpenRecordedFile(files, folder, record, FileKind::kSegment));
   const int64_t source_bytes = file.sections().empty() ? 0 : SourceBytes(file);
   const SegmentLayout expected(description, record.rows, source_bytes);
   RESMEM_RETURN_IF_ERROR(file.ExpectSections(expected.sections));
