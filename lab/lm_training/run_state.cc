@@ -4,9 +4,7 @@
 #include <charconv>
 #include <cstdio>
 
-#include "format/container_reader.h"
-#include "format/container_writer.h"
-#include "format/json_fields.h"
+#include "recipe/checkpoint_file.h"
 #include "recipe/json_log.h"
 #include "support/file_system.h"
 #include "support/text.h"
@@ -17,8 +15,6 @@ namespace {
 constexpr char kPrefix[] = "checkpoint-";
 constexpr char kLog[] = "log.jsonl";
 constexpr size_t kKept = 2;
-// A checkpoint's sections: words (JSON), and the values of all arrays, one after the other.
-constexpr size_t kWords = 0, kValues = 1;
 
 std::string CheckpointName(int64_t step) {
   char name[64];
@@ -82,20 +78,15 @@ Status RunState::Save(const RunProgress& progress, const NamedValues& state) con
   EachNumber(progress, [&](const char* name, const auto& value) { words[name] = value; });
   words["data"] = data_;
   words["arrays"] = Describe(state);
-  const std::string text = words.dump();
   int64_t count = 0;
   for (const auto& [name, values] : state) count += std::ssize(values);
-  RESMEM_ASSIGN_OR_RETURN(
-      ContainerWriter writer,
-      ContainerWriter::Create(FileSystem::Posix(), File(CheckpointName(progress.step)),
-                              FileKind::kCheckpoint,
-                              {{"words", StoredType::kU8, std::ssize(text), 1},
-                               {"values", StoredType::kF32, count, 1}}));
-  RESMEM_RETURN_IF_ERROR(writer.Append(kWords, std::as_bytes(std::span(text))));
-  for (const auto& [name, values] : state) {
-    RESMEM_RETURN_IF_ERROR(writer.Append(kValues, std::as_bytes(values)));
-  }
-  RESMEM_RETURN_IF_ERROR(writer.Finish().status());
+  RESMEM_RETURN_IF_ERROR(WriteCheckpoint(File(CheckpointName(progress.step)), words, count,
+                                         [&](const AppendFloats& append) -> Status {
+                                           for (const auto& [name, values] : state) {
+                                             RESMEM_RETURN_IF_ERROR(append(values));
+                                           }
+                                           return {};
+                                         }));
   RESMEM_ASSIGN_OR_RETURN(const std::vector<int64_t> steps, Checkpoints());
   for (size_t i = 0; i + kKept < steps.size(); ++i) {
     RESMEM_RETURN_IF_ERROR(FileSystem::Posix().Remove(File(CheckpointName(steps[i]))));
@@ -104,30 +95,22 @@ Status RunState::Save(const RunProgress& progress, const NamedValues& state) con
 }
 
 Result<RunProgress> RunState::Load(const std::string& path, const NamedValues& state) const {
-  RESMEM_ASSIGN_OR_RETURN(const ContainerReader reader,
-                          ContainerReader::Open(FileSystem::Posix(), path, FileKind::kCheckpoint));
-  if (reader.sections().size() != 2 || reader.sections()[kWords].shape.type != StoredType::kU8 ||
-      reader.sections()[kValues].shape.type != StoredType::kF32) {
-    return reader.Corrupt("a checkpoint has the sections words and values");
-  }
-  RESMEM_RETURN_IF_ERROR(reader.VerifyBlocks());
-  const auto text = reader.Values<char>(kWords);
-  constexpr int kLevels = 4;
-  RESMEM_ASSIGN_OR_RETURN(const Json words,
-                          ParseShallowJson(std::string_view(text.data(), text.size()), kLevels));
+  RESMEM_ASSIGN_OR_RETURN(const CheckpointFile file, ReadCheckpoint(path));
+  const Json& words = file.words;
   RunProgress progress;
   bool sound = words.is_object() && words.contains("arrays") && words.contains("data");
   EachNumber(progress, [&](const char* name, auto& value) {
     sound = sound && words.contains(name) && words[name].is_number();
     if (sound) value = words[name].get<std::remove_reference_t<decltype(value)>>();
   });
-  if (!sound || progress.step < 1) return reader.Corrupt("its words are not those of a checkpoint");
+  if (!sound || progress.step < 1)
+    return file.reader.Corrupt("its words are not those of a checkpoint");
   if (words["data"] != data_) {
     return Status(ErrorCode::kMismatch,
                   Text(path, ": the run began with other tokens than those that are there now; ",
                        "bring them back, or train into a new folder"));
   }
-  std::span<const float> values = reader.Values<float>(kValues);
+  std::span<const float> values = file.values();
   int64_t expected = 0;
   for (const auto& [name, array] : state) expected += std::ssize(array);
   if (words["arrays"] != Describe(state) || std::ssize(values) != expected) {

@@ -1,7 +1,4 @@
 // The state of a run after an epoch: everything that the next step depends on.
-//
-// A container of ours (docs/memory_format.md, section 2) and not libtorch's archive, which is a
-// pickle that can run code when it is loaded.
 #ifndef RESMEM_LAB_TRAIN_CHECKPOINT_H_
 #define RESMEM_LAB_TRAIN_CHECKPOINT_H_
 
