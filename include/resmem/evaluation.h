@@ -76,6 +76,12 @@ struct GroupResult {
   int64_t total = 0, base_correct = 0, resmem_correct = 0, fixed = 0, harmed = 0;
 };
 
+// Rows of class `label` that were answered `answer`, by the base and with the memory.
+struct Confusion {
+  std::string label, answer;  // names, as in GroupResult
+  int64_t base = 0, resmem = 0;
+};
+
 // Of the fixed examples, how often was the base's wrong answer in the truth's superclass?
 struct CoarseAnalysis {
   int64_t base_errors = 0, base_errors_same_coarse = 0;
@@ -123,6 +129,9 @@ struct Evaluation {
   std::string calibrator;
   float calibrator_temperature = 1;
   std::vector<GroupResult> classes, slices;  // classes by number, slices by name
+  // The most frequent 1,000; all of them where there are at most 32 classes.  None where there are
+  // more than 4,096, which are words rather than classes.
+  std::vector<Confusion> confusions;
   std::optional<CoarseAnalysis> coarse;
   std::vector<RowResult> row_results;
   double mean_residual_mass = 0;  // see ResidualMemory; classification

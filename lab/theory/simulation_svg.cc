@@ -26,7 +26,8 @@ std::vector<Curve> RiskCurves(const SimulationCurve& risks) {
     limit.points.push_back({n, risks.plateau, {}});
     proved.points.push_back({n, point.theorem_bound, {}});
   }
-  std::vector<Curve> curves = {base, knn, resmem, parts, limit};
+  // ResMem first: it has the first color in every chart.
+  std::vector<Curve> curves = {resmem, knn, base, parts, limit};
   // The proved rate belongs to the paper's setting alone.
   if (risks.setting == SimulationSetting()) curves.push_back(proved);
   return curves;

@@ -13,6 +13,9 @@ namespace {
 constexpr size_t kMostSlices = 10000;  // more are ids, not groups
 // A mean key for each word of a vocabulary takes longer than all other methods together.
 constexpr int64_t kMostMeanClasses = 4096;
+// Likewise too many to be confused in an interesting way.
+constexpr int64_t kMostConfusedClasses = 4096;
+constexpr size_t kMostConfusions = 1000;
 
 void AddToGroup(bool base_right, bool right, GroupResult* group) {
   ++group->total;
@@ -210,6 +213,9 @@ Status ClassificationJudge::CountGroups(const RowBlock& block, int64_t begin, co
     const int32_t label = rows.labels[i];
     const bool base_right = base_answers()[i] == label, right = resmem_answers()[i] == label;
     AddToGroup(base_right, right, &class_groups_[static_cast<size_t>(label)]);
+    if (classes_ <= kMostConfusedClasses) {
+      confusions_.Add(label, base_answers()[i], resmem_answers()[i]);
+    }
     if (!rows.slices.empty()) {
       RESMEM_RETURN_IF_ERROR(
           CountSlice(rows.slices[i], i, label, block.number(begin + static_cast<int64_t>(i))));
@@ -264,6 +270,7 @@ void ClassificationJudge::Finish(Evaluation* evaluation) const {
     evaluation->slices.push_back(slice.group);
     evaluation->slices.back().name = name;
   }
+  evaluation->confusions = confusions_.Most(kMostConfusions, class_groups_);
   if (!options_.coarse_of_class.empty()) evaluation->coarse = coarse_;
   evaluation->row_results = row_results_;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "eval/calibration.h"
+#include "eval/confusions.h"
 #include "eval/judge.h"
 #include "eval/row_answers.h"
 #include "predict/blend.h"
@@ -70,6 +71,7 @@ class ClassificationJudge : public Judge {
     std::vector<int64_t> correct;  // of each entry
   };
   std::map<std::string, Slice> slices_;
+  ConfusionCounts confusions_;
   CoarseAnalysis coarse_;
   std::vector<RowResult> row_results_;
 

@@ -50,6 +50,17 @@ Json ToJson(const std::vector<GroupResult>& groups) {
   return list;
 }
 
+Json ToJson(const std::vector<Confusion>& confusions) {
+  Json list = Json::array();
+  for (const Confusion& confusion : confusions) {
+    list.push_back({{"label", confusion.label},
+                    {"answer", confusion.answer},
+                    {"base", confusion.base},
+                    {"resmem", confusion.resmem}});
+  }
+  return list;
+}
+
 Json ToJson(const CoarseAnalysis& coarse) {
   return {{"base_errors", coarse.base_errors},
           {"base_errors_same_coarse", coarse.base_errors_same_coarse},
@@ -104,6 +115,7 @@ std::string EvaluationJson(const Evaluation& evaluation, const RunInfo& run) {
                                {"resmem", ToJson(evaluation.resmem_calibration)}};
     document["classes"] = ToJson(evaluation.classes);
     document["slices"] = ToJson(evaluation.slices);
+    document["confusions"] = ToJson(evaluation.confusions);
     if (evaluation.coarse) document["coarse"] = ToJson(*evaluation.coarse);
     document["row_results"] = ToJson(evaluation.row_results);
     document["mean_residual_mass"] = Number(evaluation.mean_residual_mass);

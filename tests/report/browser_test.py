@@ -96,7 +96,7 @@ class BrowserTest(unittest.TestCase):
                 self.assertEqual(json.loads(value), expected, (name, path))
                 number = number_of(text)
                 if number is None:
-                    continue  # bytes, seconds, "< 0.0001": words rather than the number
+                    continue  # bytes, seconds, "< 1e\u22126": words rather than the number
                 read, decimals, percent = number
                 allowed = [expected * 100] if percent else [expected, expected * 100]
                 tolerance = 0.51 * 10 ** -decimals
@@ -156,6 +156,45 @@ class BrowserTest(unittest.TestCase):
                     self.browser.evaluate("document.documentElement.scrollWidth"), width, name)
                 if width == 400:
                     self.picture(name + "_narrow")
+
+    def test_a_phone_shows_whole_tables(self):
+        self.browser.resize(420)
+        self.open("evaluation")
+        self.assertEqual(self.browser.evaluate(
+            "[...document.querySelectorAll('main > section > .scroll')].filter("
+            "s => s.scrollWidth > s.clientWidth).map(s => s.getAttribute('aria-label'))"), [])
+
+    def test_a_bin_of_one_answer_is_drawn_hollow_and_without_a_verdict(self):
+        calibration = self.open("evaluation")["calibration"]
+        few = [sum(0 < b["count"] < 10 for b in calibration[m]["bins"]) for m in ("base", "resmem")]
+        self.assertEqual(few, [1, 1])
+        drawn = self.browser.evaluate(
+            "[...document.querySelectorAll('svg.plot')].filter(s => s.querySelector('.bar')).map("
+            "s => ['.bar.few', '.bar:not(.few)', '.over, .under'].map("
+            "c => s.querySelectorAll(c).length))")
+        self.assertEqual(drawn, [[1, 12, 12], [1, 12, 12]])
+        self.assertEqual(self.browser.evaluate(
+            "getComputedStyle(document.querySelector('.bar.few')).fillOpacity"), "0")
+
+    def test_confusions_are_counted_and_drawn_as_a_matrix(self):
+        document = self.open("evaluation")
+        first = document["confusions"][0]
+        rows = self.browser.evaluate(
+            "[...document.querySelectorAll('[aria-label=\"Most frequent confusions\"] tbody tr')]"
+            ".map(r => [...r.cells].map(c => c.textContent))")
+        self.assertEqual(len(rows), len(document["confusions"]))
+        self.assertEqual(rows[0], [f"{first['label']} \u2192 {first['answer']}", str(first["base"]),
+                                   str(first["resmem"]), "\u221249"])
+        self.assertEqual(self.browser.evaluate(
+            "[...document.querySelectorAll('.matrix .diagonal')].map(c => c.textContent)"),
+            [f"{c['resmem_correct']:,}" for c in document["classes"]])
+
+    def test_no_path_from_the_root_is_shown(self):
+        document = self.open("evaluation")
+        self.assertIn("/home/somebody/test.npz", document["run"]["command"])
+        text = self.browser.evaluate("document.body.textContent")
+        self.assertNotIn("/home/somebody", text)
+        self.assertIn("--data \u2026/test.npz", text)
 
     def test_both_color_schemes_can_be_read(self):
         backgrounds = []

@@ -60,8 +60,9 @@ Html CalibrationSection(const Node& node) {
   }
   Html lede;
   lede << "Where bars end on the diagonal, an answer given with 80\u202f% confidence is right four "
-       << "times in five. The orange part is the gap; the gray columns below tell how many answers "
-       << "fall into each bin. ResMem's probabilities are made from its scores by \u201c"
+       << "times in five. The columns below tell how many answers fall into each bin; a bin of few "
+       << "answers is drawn hollow, because it shows chance rather than the method. ResMem's "
+          "probabilities are made from its scores by \u201c"
        << Name(node.At("calibrator").Text()) << "\u201d.";
   return Html() << Element("p", {{"class", "lede"}}, lede)
                 << Element(

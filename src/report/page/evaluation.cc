@@ -109,6 +109,19 @@ Html Setting(const Node& document) {
   return Element("p", {{"class", "quiet"}}, text);
 }
 
+// The time of a row in this run, all threads at work on blocks of rows.
+Html Latency(const Node& document) {
+  const double rows = static_cast<double>(std::max<int64_t>(1, document.At("rows").Count()));
+  const Node search = document.At("search_seconds"), score = document.At("score_seconds");
+  if (!(search.Number() + score.Number() > 0)) return {};
+  const auto of_row = [&](const Node& seconds) {
+    return Data(seconds, Typeset(readable::ShortNumber(1000 * seconds.Number() / rows, 2) + " ms"));
+  };
+  return Element("p", {{"class", "quiet"}}, "What the memory costs: ", of_row(search),
+                 " a row to find the neighbors and ", of_row(score),
+                 " to score all methods, measured over this run in blocks of rows.");
+}
+
 }  // namespace
 
 void AddEvaluation(const Node& document, Page* page) {
@@ -123,7 +136,7 @@ void AddEvaluation(const Node& document, Page* page) {
   } else {
     headline = RegressionHeadline(document.At("regression"));
   }
-  headline << Setting(document);
+  headline << Setting(document) << Latency(document);
   if (page->headline.empty()) {
     page->headline = headline;
   } else {
@@ -137,6 +150,11 @@ void AddEvaluation(const Node& document, Page* page) {
     if (!groups.Items().empty()) page->sections.push_back({title, GroupTable(groups, one)});
   };
   add_groups("classes", "Class by class", "class");
+  const std::optional<Node> confusions = document.Find("confusions");
+  if (confusions && !confusions->Items().empty()) {
+    page->sections.push_back(
+        {"What is taken for what", ConfusionSection(*confusions, document.At("classes"))});
+  }
   add_groups("slices", "Slice by slice", "slice");
   page->sections.push_back(
       {"Can the probabilities be believed?", CalibrationSection(document.At("calibration"))});

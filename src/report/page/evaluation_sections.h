@@ -15,6 +15,8 @@ Html GainParts(const Node& gain);
 Html MethodComparison(const Node& document);
 // Classes or slices, sorted by gain; `one` is the word for a single one.
 Html GroupTable(const Node& groups, std::string_view one);
+// Classes that are taken for each other; the whole matrix where there are few of them.
+Html ConfusionSection(const Node& confusions, const Node& classes);
 Html CalibrationSection(const Node& calibration);
 Html CoarseSection(const Node& coarse);
 

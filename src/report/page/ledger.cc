@@ -34,7 +34,7 @@ Html LineRow(const Node& line, size_t number, const std::vector<size_t>& columns
   const std::string source = line.At("source").Text();
   Html small;
   small << "row " << CountData(line.At("row"));
-  if (!source.empty()) small << ", " << Name(source);
+  if (!source.empty()) small << ", " << Name(ShownPath(source));
   name << Element("small", {}, small);
   Html row = Element("th", {{"scope", "row"}}, name);
   row << Element("td", {}, ShortData(line.At("distance")))

@@ -11,19 +11,28 @@ namespace {
 std::string Quoted(const std::string& argument) {
   const bool plain = !argument.empty() && argument.find_first_not_of(
                                               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                              "0123456789_-./=:,@%+") == std::string::npos;
+                                              "0123456789_-./=:,@%+\u2026") == std::string::npos;
   if (plain) return argument;
   std::string quoted = "'";
   for (const char c : argument) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
 }
 
-Html Pair(std::string_view name, const Html& value) {
-  return Element("div", {}, Element("dt", {}, name), Element("dd", {}, value));
+// An argument with the paths in it shortened: also of --data=PATH and of lists, PATH,PATH.
+std::string ShownArgument(const std::string& argument) {
+  std::string shown;
+  size_t begin = 0;
+  for (size_t i = 0; i <= argument.size(); ++i) {
+    if (i < argument.size() && argument[i] != '=' && argument[i] != ',') continue;
+    shown += ShownPath(std::string_view(argument).substr(begin, i - begin));
+    if (i < argument.size()) shown += argument[i];
+    begin = i + 1;
+  }
+  return shown;
 }
 
-Html Pair(std::string_view name, const Node& text) {
-  return Pair(name, Name(text.Text()));
+Html Pair(std::string_view name, const Html& value) {
+  return Element("div", {}, Element("dt", {}, name), Element("dd", {}, value));
 }
 
 Html MemoryPairs(const Node& memory) {
@@ -42,7 +51,7 @@ Html MemoryPairs(const Node& memory) {
           << (memory.At("tuned").Flag() ? ", tuned" : ", not tuned")
           << (memory.At("cross_fitted").Flag() ? ", cross-fitted" : "");
   Html html;
-  html << Pair("Memory", memory.At("path")) << Pair("Its size", size)
+  html << Pair("Memory", Name(ShownPath(memory.At("path").Text()))) << Pair("Its size", size)
        << Pair("Its parameters", setting);
   const std::string digest = memory.At("model_digest").Text();
   if (!digest.empty()) {
@@ -55,7 +64,7 @@ Html MemoryPairs(const Node& memory) {
 Html Manifest(const Node& run) {
   std::string command;
   for (const Node& argument : run.At("command").Items()) {
-    command += (command.empty() ? "" : " ") + Quoted(argument.Text());
+    command += (command.empty() ? "" : " ") + Quoted(ShownArgument(argument.Text()));
   }
   Html machine;
   machine << Name(run.At("processor").Text()) << ", " << CountData(run.At("cores")) << " cores, "
@@ -79,7 +88,7 @@ Html Manifest(const Node& run) {
   Html html = Element("dl", {{"class", "manifest"}}, pairs);
   Html rows;
   for (const Node& input : run.At("inputs").Items()) {
-    rows << TableRow(Name(input.At("path").Text()),
+    rows << TableRow(Name(ShownPath(input.At("path").Text())),
                      Data(input.At("bytes"), Bytes(input.At("bytes").Count())),
                      Element("code", {}, input.At("digest").Text()));
   }
@@ -96,7 +105,8 @@ void AddMemory(const Node& document, Page* page) {
 }
 
 void AddRuns(Page* page) {
-  Html body = Element("p", {{"class", "lede"}}, "What is needed to repeat this.");
+  Html body =
+      Element("p", {{"class", "lede"}}, "What is needed to repeat this; the JSON has whole paths.");
   for (size_t i = 0; i < page->runs.size(); ++i) {
     // One run may give several documents.
     const auto earlier = page->runs.begin() + static_cast<std::ptrdiff_t>(i);

@@ -15,7 +15,8 @@ struct RiskCurve {
   const char* field;
   const char* name;
 };
-constexpr RiskCurve kRisks[] = {{"base", "base"}, {"knn", "k-NN on labels"}, {"resmem", "ResMem"}};
+// ResMem first: it has the first color in every chart.
+constexpr RiskCurve kRisks[] = {{"resmem", "ResMem"}, {"knn", "k-NN on labels"}, {"base", "base"}};
 
 std::string Place(const Node& curve) {
   return "d = " + Short(curve.At("dimension").Number()) +

@@ -52,6 +52,12 @@ Html ChartFigure(std::string_view title, std::string_view caption, const Html& c
   return Element("figure", {}, Element("figcaption", {}, heading), chart);
 }
 
+std::string ShownPath(std::string_view path) {
+  if (!path.starts_with('/')) return std::string(path);
+  while (path.size() > 1 && path.ends_with('/')) path.remove_suffix(1);
+  return "\u2026" + std::string(path.substr(path.rfind('/')));
+}
+
 Html Name(std::string_view text) {
   return Element("bdi", {}, text);
 }

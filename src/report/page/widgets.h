@@ -33,6 +33,10 @@ Html Table(std::string_view label, const Html& head, const Html& rows);
 Html Details(std::string_view summary, const Html& body);
 Html ChartFigure(std::string_view title, std::string_view caption, const Html& chart);
 
+// A path as a page may show it: of one from the root the last part only, because a page is sent to
+// people whom the folders of this machine do not concern.
+std::string ShownPath(std::string_view path);
+
 // Text from data, whose direction of writing must not reach beyond it.
 Html Name(std::string_view text);
 // The name of a class, or "class 7" where it has none.
