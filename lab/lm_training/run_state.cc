@@ -80,13 +80,11 @@ Status RunState::Save(const RunProgress& progress, const NamedValues& state) con
   words["arrays"] = Describe(state);
   int64_t count = 0;
   for (const auto& [name, values] : state) count += std::ssize(values);
-  RESMEM_RETURN_IF_ERROR(WriteCheckpoint(File(CheckpointName(progress.step)), words, count,
-                                         [&](const AppendFloats& append) -> Status {
-                                           for (const auto& [name, values] : state) {
-                                             RESMEM_RETURN_IF_ERROR(append(values));
-                                           }
-                                           return {};
-                                         }));
+  const auto write = [&](const AppendFloats& append) -> Status {
+    for (const auto& [name, values] : state) RESMEM_RETURN_IF_ERROR(append(values));
+    return {};
+  };
+  RESMEM_RETURN_IF_ERROR(WriteCheckpoint(File(CheckpointName(progress.step)), words, count, write));
   RESMEM_ASSIGN_OR_RETURN(const std::vector<int64_t> steps, Checkpoints());
   for (size_t i = 0; i + kKept < steps.size(); ++i) {
     RESMEM_RETURN_IF_ERROR(FileSystem::Posix().Remove(File(CheckpointName(steps[i]))));

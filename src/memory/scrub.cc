@@ -18,14 +18,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct NamedFile {
+struct ScrubbedFile {
   std::string name;
   FileKind kind;
   std::optional<FileRecord> record;  // the manifest has none
 };
 
-std::vector<NamedFile> FilesOf(const Manifest& manifest) {
-  std::vector<NamedFile> files = {{kManifestName, FileKind::kManifest, std::nullopt}};
+std::vector<ScrubbedFile> FilesOf(const Manifest& manifest) {
+  std::vector<ScrubbedFile> files = {{kManifestName, FileKind::kManifest, std::nullopt}};
   for (const FileRecord& record : manifest.segments) {
     files.push_back({record.file, FileKind::kSegment, record});
   }
@@ -50,9 +50,9 @@ class Scrubber {
   // kNotFound: a file is gone that the manifest names.
   Result<ScrubReport> Run(const Manifest& manifest) {
     total_ = manifest.bytes;
-    const std::vector<NamedFile> files = FilesOf(manifest);
-    for (const NamedFile& file : files) total_ += file.record ? file.record->bytes : 0;
-    for (const NamedFile& file : files) RESMEM_RETURN_IF_ERROR(ReadFile(file));
+    const std::vector<ScrubbedFile> files = FilesOf(manifest);
+    for (const ScrubbedFile& file : files) total_ += file.record ? file.record->bytes : 0;
+    for (const ScrubbedFile& file : files) RESMEM_RETURN_IF_ERROR(ReadFile(file));
     return std::move(report_);
   }
 
@@ -62,7 +62,7 @@ class Scrubber {
     if (report_.damage.size() < ScrubReport::kMostDamage) report_.damage.push_back(message);
   }
 
-  Status ReadFile(const NamedFile& file) {
+  Status ReadFile(const ScrubbedFile& file) {
     const std::string path = folder_ + "/" + file.name;
     ++report_.files;
     // The header by the map, which checks it; blocks by direct reading.

@@ -40,7 +40,12 @@ Result<OutputFile> OutputFile::Create(const std::string& path) try {
   if (files.IsDirectory(state->target)) {
     return Status(ErrorCode::kIo, Text(path, ": is a folder; name a file"));
   }
-  RESMEM_ASSIGN_OR_RETURN(state->file, files.Create(temporary, state->target));
+  auto created = files.Create(temporary, state->target);
+  // A folder that is missing is not an input that is missing.
+  if (created.status().code() == ErrorCode::kNotFound) {
+    return Status(ErrorCode::kIo, created.status().message());
+  }
+  RESMEM_ASSIGN_OR_RETURN(state->file, std::move(created));
   state->temporary = std::move(temporary);
   return OutputFile(std::move(state));
 } catch (...) {
