@@ -14,6 +14,7 @@ constexpr size_t kTerms = 1 + Blend::kGates;          // constant and slopes
 constexpr size_t kUnknowns = Blend::kParts * kTerms;  // at most
 constexpr size_t kLanes = 8;
 constexpr int64_t kFitRows = 32;
+constexpr int64_t kWorthThreads = 1 << 15;
 constexpr int kMostSteps = 40, kMostHalvings = 20, kMostSmallSteps = 4;
 // A step that promises less is taken without asking whether the mean got better, which rounding
 // would decide; and one that promises less than kConverged is the last.
@@ -93,20 +94,21 @@ class MeanNll {
         blend_(blend),
         rows_(rows),
         options_(options),
+        // Little work is done sooner than threads are started.
+        threads_(std::ssize(rows) * sample.classes() < kWorthThreads ? 1 : options.threads),
         pieces_(static_cast<size_t>((std::ssize(rows) + kFitRows - 1) / kFitRows)),
         scratch_(static_cast<size_t>(options.threads)) {}
 
   // With the ridge; derivatives if wanted.
   double At(const BlendCoefficients& coefficients, Derivatives* derivatives) {
-    ParallelFor(options_.threads, std::ssize(rows_), kFitRows,
-                [&](int64_t begin, int64_t end, int worker) {
-                  Derivatives& piece = pieces_[static_cast<size_t>(begin / kFitRows)];
-                  piece = {};
-                  for (int64_t i = begin; i < end; ++i) {
-                    AddRow(coefficients, rows_[static_cast<size_t>(i)], derivatives != nullptr,
-                           &scratch_[static_cast<size_t>(worker)], &piece);
-                  }
-                });
+    ParallelFor(threads_, std::ssize(rows_), kFitRows, [&](int64_t begin, int64_t end, int worker) {
+      Derivatives& piece = pieces_[static_cast<size_t>(begin / kFitRows)];
+      piece = {};
+      for (int64_t i = begin; i < end; ++i) {
+        AddRow(coefficients, rows_[static_cast<size_t>(i)], derivatives != nullptr,
+               &scratch_[static_cast<size_t>(worker)], &piece);
+      }
+    });
     Derivatives total;
     for (const Derivatives& piece : pieces_) total.Add(piece);
     const double scale = 1 / static_cast<double>(rows_.size());
@@ -197,6 +199,7 @@ class MeanNll {
   const Blend& blend_;
   const std::span<const int64_t> rows_;
   const BlendFitOptions& options_;
+  const int threads_;
   std::vector<Derivatives> pieces_;  // one a few rows, added up in order
   std::vector<RowEta> scratch_;      // one a thread
   double loss_ = 0;

@@ -140,14 +140,16 @@ const BlendSearch::Visit& BlendSearch::At(const Place& place) {
   fit_options.parts = options_.parts;
   fit_options.threads = options_.threads;
   Visit visit;
-  BlendCoefficients start{};
-  start[kBasePart][0] = 1 / static_cast<double>(base_temperature_);
+  // The next point's optimum is near the last one's.
+  BlendCoefficients base{};
+  base[kBasePart][0] = 1 / static_cast<double>(base_temperature_);
+  if (last_.empty()) last_.assign(subsets_.size(), base);
   for (size_t subset = 0; subset < subsets_.size(); ++subset) {
-    const BlendFit fit = sample_->regression()
-                             ? FitShrinkage(*sample_, blend, subsets_[subset], fit_options)
-                             : FitBlend(*sample_, blend, subsets_[subset], fit_options, start);
-    // All rows come first; the others differ little from them.
-    if (subset == 0) start = fit.coefficients;
+    const BlendFit fit =
+        sample_->regression()
+            ? FitShrinkage(*sample_, blend, subsets_[subset], fit_options)
+            : FitBlend(*sample_, blend, subsets_[subset], fit_options, last_[subset]);
+    last_[subset] = fit.coefficients;
     visit.merit.push_back(Merit(fit, blend, subset));
     visit.constants.push_back(fit.coefficients);
   }

@@ -66,6 +66,7 @@ class BlendSearch {
   std::array<std::vector<float>, kAxes> axes_;
   Place start_{};
   std::map<Place, Visit> visited_;
+  std::vector<BlendCoefficients> last_;  // of each subset, at the point visited last
   BlendPoint loaded_;
   bool is_loaded_ = false, cancelled_ = false;
 };

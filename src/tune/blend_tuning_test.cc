@@ -26,7 +26,8 @@ class BlendTuningTest : public testing::Test {
     memory_ = std::make_unique<ResidualMemory>(fixtures::Open(path_));
   }
   Tuning Tuned(const Problem& rows, TuneOptions options = {}) {
-    if (options.grid.temperature.empty()) options.grid.temperature = {1, 1.4f, 2};
+    const bool frozen = memory_->description().form != ResidualForm::kLogits;
+    if (!frozen) options.grid.temperature = {1, 1.4f, 2};
     const Predictor predictor(*memory_);
     Result<Tuning> tuning = Tune(predictor, ReadRows(rows.view()), options);
     EXPECT_TRUE(tuning.ok()) << tuning.status().message();
