@@ -125,29 +125,14 @@ Status ReadRowsView(const resmem_rows* given, RowsView* view) {
   return {};
 }
 
-namespace {
-
-// Every name that the library has.
-Result<Method> FindMethod(const char* name) {
-  std::string known;
-  for (int i = 0; i < 64; ++i) {
-    const auto method = static_cast<Method>(i);
-    const std::string text = MethodName(method);
-    if (text == "unknown") break;
-    if (text == name) return method;
-    known += (known.empty() ? "" : ", ") + text;
-  }
-  return Invalid("method \"" + std::string(name) + "\": there are " + known);
-}
-
-}  // namespace
-
 Result<PredictOptions> ReadPredictOptions(const State& state, const resmem_predict_options* given) {
   RESMEM_ASSIGN_OR_RETURN(const resmem_predict_options wanted,
                           ReadOptions(given, resmem_predict_options_init));
   PredictOptions options = state.predictor.DefaultOptions();
   if (wanted.method != nullptr) {
-    RESMEM_ASSIGN_OR_RETURN(options.method, FindMethod(wanted.method));
+    RESMEM_ASSIGN_OR_RETURN(const Method method,
+                            FindByName<Method>(wanted.method, "method", MethodName));
+    options = state.predictor.OptionsOf(method);
     // What the base says without us.
     if (options.method == Method::kBase) options.parameters.temperature = 1;
   }

@@ -117,6 +117,20 @@ struct RowsView {
 };
 Status ReadRowsView(const resmem_rows* given, RowsView* view);
 
+// The value of a list whose names the library tells; it gives "unknown" after the last.
+template <class Value>
+Result<Value> FindByName(const char* name, const char* option, const char* (*name_of)(Value)) {
+  std::string known;
+  for (int i = 0; i < 64; ++i) {
+    const auto value = static_cast<Value>(i);
+    const std::string text = name_of(value);
+    if (text == "unknown") break;
+    if (text == name) return value;
+    known += (known.empty() ? "" : ", ") + text;
+  }
+  return Invalid(std::string(option) + " \"" + name + "\": there are " + known);
+}
+
 Result<PredictOptions> ReadPredictOptions(const State& state, const resmem_predict_options* given);
 // kMismatch where the arrays do not look like the memory's model's.
 Status CheckModel(const resmem_memory& memory, const State& state, const Rows& rows);

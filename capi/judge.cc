@@ -39,15 +39,15 @@ Result<TuneOptions> ReadTuneOptions(const resmem_tune_options& wanted) {
   RESMEM_RETURN_IF_ERROR(ReadAxis(wanted.temperature, wanted.temperature_count, "temperature",
                                   &options.grid.temperature));
   if (wanted.objective != nullptr) {
-    const std::string objective = wanted.objective;
-    if (objective == ObjectiveName(Objective::kTprUnderFpr)) {
-      options.objective = Objective::kTprUnderFpr;
-    } else if (objective != ObjectiveName(Objective::kGain)) {
-      return Invalid("objective \"" + objective + "\": there are gain, tpr-under-fpr");
-    }
+    RESMEM_ASSIGN_OR_RETURN(options.objective,
+                            FindByName<Objective>(wanted.objective, "objective", ObjectiveName));
+  }
+  if (wanted.method != nullptr) {
+    RESMEM_ASSIGN_OR_RETURN(options.method,
+                            FindByName<Method>(wanted.method, "method", MethodName));
   }
   options.fpr_limit = wanted.fpr_limit;
-  options.folds = wanted.folds;
+  if (wanted.folds >= 0) options.folds = wanted.folds;
   options.seed = wanted.seed;
   options.threads = wanted.threads;
   return options;
@@ -71,6 +71,7 @@ void resmem_tune_options_init(resmem_tune_options* options) {
   *options = {};
   options->size = sizeof(*options);
   options->fpr_limit = TuneOptions().fpr_limit;
+  options->folds = -1;
 }
 
 int resmem_tune(resmem_memory* memory, const resmem_rows* rows, const resmem_tune_options* options,

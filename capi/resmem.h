@@ -203,9 +203,12 @@ typedef struct resmem_tune_options {
   int64_t sigma_count;
   const float* temperature;
   int64_t temperature_count;
-  const char* objective; /* "gain", "tpr-under-fpr"; NULL: gain */
+  const char* objective; /* "nll", "accuracy", "tpr-at-fpr"; NULL: nll */
+  const char* method; /* fitted beside the parameters: "blend", "logit-boost"; "resmem": none; NULL:
+                         blend */
   double fpr_limit;
-  int64_t folds; /* 0, or 2 and more: also cross-validate the gain */
+  int64_t
+      folds; /* of cross-validation: 2 or more; 0: none, and no blend; -1: as many as is usual */
   uint64_t seed;
   int32_t dry_run;   /* leave the memory as it is */
   int32_t any_model; /* do not compare the arrays with the memory's model */

@@ -59,7 +59,7 @@ class IndexOptions(ctypes.Structure):
 class TuneOptions(ctypes.Structure):
     _fields_ = [("size", c_size_t), ("k", c_void_p), ("k_count", c_int64), ("sigma", c_void_p),
                 ("sigma_count", c_int64), ("temperature", c_void_p), ("temperature_count", c_int64),
-                ("objective", c_char_p), ("fpr_limit", c_double), ("folds", c_int64),
+                ("objective", c_char_p), ("method", c_char_p), ("fpr_limit", c_double), ("folds", c_int64),
                 ("seed", c_uint64), ("dry_run", c_int32), ("any_model", c_int32),
                 ("threads", c_int32), ("watch", Watch)]
 

@@ -295,13 +295,15 @@ check the path, or create one with: resmem memorize
 
     def tune(self, keys: Any = None, logits: Any = None, labels: Any = None, *, targets: Any = None,
              roles: Any = None, k: Optional[Iterable[int]] = None, sigma: Optional[Iterable[float]] = None,
-             temperature: Optional[Iterable[float]] = None, objective: str = "gain", fpr_limit: float = 0.05,
-             folds: int = 0, seed: int = 0, dry_run: bool = False, any_model: bool = False, threads: int = 0,
+             temperature: Optional[Iterable[float]] = None, objective: Optional[str] = None,
+             method: Optional[str] = None, fpr_limit: float = 0.05, folds: Optional[int] = None, seed: int = 0, dry_run: bool = False, any_model: bool = False, threads: int = 0,
              progress: Progress = False) -> Tuning:
         """Chooses the parameters on held-out rows and stores them in the memory.
 
         Without arrays, on the memory's own rows, each without itself: right where their logits are
-        ``cross_fitted``.  ``k``, ``sigma``, ``temperature``: the grid to try."""
+        ``cross_fitted``.  ``k``, ``sigma``, ``temperature``: the grid to try for ResMem.  ``method``: what is fitted
+        beside it, "blend" (the default; used where cross-validation supports it), "logit-boost" or "resmem" for none.
+        ``objective``: "nll" (the default), "accuracy" or "tpr-at-fpr"."""
         rows = None if keys is None else RowArrays(keys, logits, labels, targets, roles=roles)
         options = _lib.options_of(_lib.TuneOptions)
         axes = {"k": None if k is None else np.array(list(k), np.int64),
@@ -311,7 +313,9 @@ check the path, or create one with: resmem memorize
             if axis is not None:
                 setattr(options, name, axis.ctypes.data)
                 setattr(options, name + "_count", axis.size)
-        options.objective, options.fpr_limit, options.folds = objective.encode(), fpr_limit, folds
+        options.objective = None if objective is None else objective.encode()
+        options.method = None if method is None else method.encode()
+        options.fpr_limit, options.folds = fpr_limit, -1 if folds is None else folds
         options.seed, options.dry_run, options.any_model = seed, int(dry_run), int(any_model)
         options.threads = threads
         watch = Watch(progress)
