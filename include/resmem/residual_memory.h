@@ -62,7 +62,7 @@ struct Blend {
   bool operator==(const Blend&) const = default;
 };
 
-// What a memory keeps of each row's answer.
+// What a memory stores of each row's answer.
 enum class ResidualForm {
   kLogits,  // labels and logits: the temperature may still change
   kDense,   // residuals frozen at one temperature; the only form for regression
@@ -159,8 +159,8 @@ class ResidualMemory {
   // below that return numbers and no Status met a broken block.  What they gave for it is NaN.
   Status damage() const;
 
-  // Approximate where the memory has an index and was not opened as exact; then index_info() tells
-  // what it promises.
+  // Approximate if the memory has an index and was not opened as exact; then index_info() says what
+  // it promises.
   const KnnIndex& index() const;
   const KnnIndex& exact_index() const;
   std::optional<IndexInfo> index_info() const;
@@ -272,7 +272,7 @@ Status IndexMemory(const std::string& path, const IndexOptions& options);
 Status RemoveIndex(const std::string& path);
 
 // Replaces parameters, calibrator, `tuned`, answer, blend and notes; rows are untouched.  The rest
-// of `description` is not read, but its shapes must be the memory's.  kInvalidArgument where a
+// of `description` is not read, but its shapes must be the memory's.  kInvalidArgument if a
 // frozen memory would get another temperature.
 Status UpdateDescription(const std::string& path, const MemoryDescription& description);
 
