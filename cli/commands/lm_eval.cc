@@ -8,6 +8,7 @@
 #include "inputs/memory_options.h"
 #include "inputs/token_options.h"
 #include "outputs/document_output.h"
+#include "outputs/evaluation_text.h"
 #include "resmem/lm/document_intervals.h"
 #include "resmem/report/report.h"
 
@@ -70,26 +71,12 @@ std::string MethodWords(const MethodResult& result) {
 }
 
 std::string LmEval::Words(const Evaluation& evaluation) const {
-  Table table({{"method", Table::Align::kLeft},
-               {"accuracy"},
-               {"95 % interval"},
-               {"gain"},
-               {"95 % interval"},
-               {"fixed"},
-               {"harmed"},
-               {"perplexity"}});
-  const auto between = [](const Interval& interval) {
-    return Fixed(100 * interval.low, 2) + " .. " + Fixed(100 * interval.high, 2);
-  };
+  Table table = MethodsTable("perplexity");
   for (const MethodResult& result : evaluation.methods) {
-    const PairedGain& gain = result.against_base;
-    const bool base = &result == &evaluation.methods.front();
-    table.AddRow(
-        {MethodWords(result), Percent(result.accuracy.value), between(result.accuracy.interval),
-         base ? "" : SignedPoints(gain.gain),
-         base ? "" : SignedPoints(gain.interval.low) + " .. " + SignedPoints(gain.interval.high),
-         base ? "" : Count(gain.fixed), base ? "" : Count(gain.harmed),
-         result.nll.has_value() ? Fixed(std::exp(*result.nll), 2) : ""});
+    const bool is_base = &result == &evaluation.methods.front();
+    std::vector<std::string> cells = MethodCells(MethodWords(result), result, is_base);
+    cells.push_back(result.nll.has_value() ? Fixed(std::exp(*result.nll), 2) : "");
+    table.AddRow(std::move(cells));
   }
   return Counted(evaluation.rows, "token") + " of " +
          Counted(std::ssize(evaluation.slices), "document") + "; " +

@@ -1,7 +1,5 @@
 #include "outputs/evaluation_text.h"
 
-#include "console/format.h"
-
 namespace resmem::cli {
 namespace {
 
@@ -47,33 +45,45 @@ double Share(int64_t part, int64_t total) {
 
 }  // namespace
 
+Table MethodsTable(const std::vector<std::string>& last) {
+  std::vector<Table::Column> columns = {
+      {"method", Align::kLeft}, {"accuracy"}, {"95 % interval"}, {"gain"},
+      {"95 % interval"},        {"fixed"},    {"harmed"}};
+  for (const std::string& title : last) columns.push_back({title});
+  return Table(std::move(columns));
+}
+
+std::vector<std::string> MethodCells(const std::string& title, const MethodResult& result,
+                                     bool is_base) {
+  const auto range = [](const std::string& low, const std::string& high) {
+    return low + " .. " + high;
+  };
+  const Interval& accuracy = result.accuracy.interval;
+  const PairedGain& gain = result.against_base;
+  std::vector<std::string> cells = {title, Percent(result.accuracy.value),
+                                    range(Points(accuracy.low), Points(accuracy.high))};
+  if (is_base) {
+    cells.resize(7);
+    return cells;
+  }
+  cells.insert(cells.end(),
+               {SignedPoints(gain.gain),
+                range(SignedPoints(gain.interval.low), SignedPoints(gain.interval.high)),
+                Count(gain.fixed), Count(gain.harmed)});
+  return cells;
+}
+
 std::string MethodsText(const Evaluation& evaluation, bool every_lambda) {
-  Table table({{"method", Align::kLeft},
-               {"accuracy"},
-               {"95 % interval"},
-               {"gain"},
-               {"95 % interval"},
-               {"fixed"},
-               {"harmed"},
-               {"McNemar p"},
-               {"NLL"}});
+  Table table = MethodsTable({"McNemar p", "NLL"});
   int64_t lambdas = 0;
   for (const MethodResult& result : evaluation.methods) lambdas += result.method == Method::kKnnLm;
   const MethodResult* best = every_lambda || lambdas == 1 ? nullptr : BestKnnLm(evaluation);
   for (const MethodResult& result : evaluation.methods) {
     if (result.method == Method::kKnnLm && best != nullptr && &result != best) continue;
-    std::vector<std::string> cells = {MethodTitle(result, best != nullptr),
-                                      Percent(result.accuracy.value),
-                                      Fixed(100 * result.accuracy.interval.low, 2) + " .. " +
-                                          Fixed(100 * result.accuracy.interval.high, 2)};
-    if (&result != &evaluation.methods.front()) {
-      const PairedGain& gain = result.against_base;
-      cells.insert(cells.end(),
-                   {SignedPoints(gain.gain),
-                    SignedPoints(gain.interval.low) + " .. " + SignedPoints(gain.interval.high),
-                    Count(gain.fixed), Count(gain.harmed), PValue(gain.p_value)});
-    }
-    cells.resize(8);
+    const bool is_base = &result == &evaluation.methods.front();
+    std::vector<std::string> cells =
+        MethodCells(MethodTitle(result, best != nullptr), result, is_base);
+    cells.push_back(is_base ? "" : PValue(result.against_base.p_value));
     if (result.nll.has_value()) cells.push_back(Fixed(*result.nll, 4));
     table.AddRow(std::move(cells));
   }

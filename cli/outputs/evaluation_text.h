@@ -5,10 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "console/format.h"
 #include "resmem/evaluation.h"
 
 namespace resmem::cli {
 
+// The table of methods side by side, also of a language model; `last`: titles of its last columns.
+Table MethodsTable(const std::vector<std::string>& last);
+// A method's cells but for the last columns'; the base's are empty where they speak of a gain.
+std::vector<std::string> MethodCells(const std::string& title, const MethodResult& result,
+                                     bool is_base);
 // Methods side by side.  `every_lambda`: kNN-LM at each lambda; else at its best one.
 std::string MethodsText(const Evaluation& evaluation, bool every_lambda);
 // NLL, Brier and ECE, before and after.

@@ -19,11 +19,7 @@ using fixtures::Write;
 constexpr int64_t kDim = 6, kOutputs = 2, kRows = 6000, kGiven = 400;
 
 MemoryDescription Described() {
-  MemoryDescription description;
-  description.dim = kDim;
-  description.outputs = kOutputs;
-  description.parameters.k = 20;
-  return description;
+  return fixtures::DescribeShape(kDim, kOutputs, 20);
 }
 
 // Spread far from the clusters, so that neighbors lie in several lists.

@@ -9,12 +9,7 @@
 namespace resmem {
 namespace {
 
-using fixtures::Describe;
-using fixtures::MakeProblem;
-using fixtures::Open;
-using fixtures::Problem;
-using fixtures::TemporaryFolder;
-using fixtures::Write;
+using namespace fixtures;
 
 constexpr Parameters kParameters = {7, 0.9f, 1.3f};
 

@@ -9,12 +9,7 @@
 namespace resmem {
 namespace {
 
-using fixtures::Describe;
-using fixtures::MakeProblem;
-using fixtures::Open;
-using fixtures::Problem;
-using fixtures::TemporaryFolder;
-using fixtures::Write;
+using namespace fixtures;
 
 class ExplainTest : public testing::Test {
  protected:

@@ -9,12 +9,7 @@
 namespace resmem {
 namespace {
 
-using fixtures::Describe;
-using fixtures::MakeProblem;
-using fixtures::Open;
-using fixtures::Problem;
-using fixtures::TemporaryFolder;
-using fixtures::Write;
+using namespace fixtures;
 
 // Replaces the logits by an affine function of the key, drawn from `seed`.
 Problem WithHead(Problem problem, uint64_t seed) {

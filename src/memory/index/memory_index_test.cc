@@ -23,11 +23,7 @@ using fixtures::WriteBytes;
 constexpr int64_t kDim = 6, kOutputs = 2;
 
 MemoryDescription Described() {
-  MemoryDescription description;
-  description.dim = kDim;
-  description.outputs = kOutputs;
-  description.parameters.k = 20;
-  return description;
+  return fixtures::DescribeShape(kDim, kOutputs, 20);
 }
 
 // Rows with ids from `first_id` on, in 12 clusters.
