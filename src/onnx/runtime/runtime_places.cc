@@ -1,9 +1,13 @@
 #include "onnx/runtime/runtime_places.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
+#include "resmem/fingerprint.h"
 #include "support/file_system.h"
 #include "support/text.h"
 
@@ -19,9 +23,53 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// Where ./setup puts the library; "" without a home.
+std::string CacheFolder() {
+  std::string cache = Variable("XDG_CACHE_HOME");
+  if (cache.empty() && !Variable("HOME").empty()) cache = Variable("HOME") + "/.cache";
+  return cache.empty() ? "" : Text(cache, "/resmem/onnxruntime-", kPinnedRuntime);
+}
+
 bool IsFile(const std::string& path) {
   FileSystem& files = FileSystem::Posix();
   return files.Exists(path) && !files.IsDirectory(path);
+}
+
+// The library is code that runs as the user: nobody else may have put it there or may change it.
+Status CheckOwner(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) {
+    return {ErrorCode::kNotFound, Text(path, ": cannot be examined")};
+  }
+  const bool ours = info.st_uid == 0 || info.st_uid == ::geteuid();
+  // Of a folder that all may write to, as /tmp, the sticky bit protects what it holds.
+  const bool closed = (info.st_mode & (S_IWGRP | S_IWOTH)) == 0 ||
+                      (S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0);
+  if (ours && closed) return {};
+  return {ErrorCode::kUnsupported,
+          Text(path, ours ? ": others may write it" : ": belongs to another user",
+               ", so no code is loaded from there; ", ours ? "chmod go-w it, or " : "",
+               "name the library with --onnxruntime")};
+}
+
+// As ./setup fetched it: the cache is not a place that anything else looks after.
+Status CheckPinned(const std::string& path) {
+#if defined(__x86_64__)
+  RESMEM_ASSIGN_OR_RETURN(const std::string digest, DigestFile(path));
+  if (digest == kPinnedDigest) return {};
+  return {ErrorCode::kCorrupt,
+          Text(path, ": is not the ONNX Runtime ", kPinnedRuntime, " that ./setup fetches (digest ",
+               digest, ", not ", kPinnedDigest, "); remove it and run ./setup again, or name ",
+               "another with --onnxruntime")};
+#else
+  return path.empty() ? Status(ErrorCode::kNotFound, "no path") : Status();
+#endif
+}
+
+Status CheckFound(const std::string& path) {
+  RESMEM_RETURN_IF_ERROR(CheckOwner(path));
+  RESMEM_RETURN_IF_ERROR(CheckOwner(ParentDirectory(path)));
+  return path.starts_with(CacheFolder() + "/") ? CheckPinned(path) : Status();
 }
 
 Result<std::string> Named(const char* by, const std::string& path) {
@@ -44,9 +92,7 @@ std::vector<std::string> RuntimeFolders() {
     folders.push_back((folder.parent_path() / "lib").string());
     folders.push_back((folder.parent_path() / "lib" / "resmem").string());
   }
-  std::string cache = Variable("XDG_CACHE_HOME");
-  if (cache.empty() && !Variable("HOME").empty()) cache = Variable("HOME") + "/.cache";
-  if (!cache.empty()) folders.push_back(Text(cache, "/resmem/onnxruntime-", kPinnedRuntime));
+  if (!CacheFolder().empty()) folders.push_back(CacheFolder());
   for (const char* folder : {"/usr/local/lib", "/usr/lib/x86_64-linux-gnu",
                              "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"}) {
     folders.push_back(folder);
@@ -61,7 +107,9 @@ Result<std::string> FindRuntime(const std::string& library) {
   for (const std::string& folder : RuntimeFolders()) {
     for (const char* name : {"libonnxruntime.so.1", "libonnxruntime.so"}) {
       const std::string path = Text(folder, "/", name);
-      if (IsFile(path)) return path;
+      if (!IsFile(path)) continue;
+      RESMEM_RETURN_IF_ERROR(CheckFound(path));
+      return path;
     }
   }
   return Status(

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "fixtures/file_bytes.h"
 #include "fixtures/small_memory.h"
@@ -51,6 +52,50 @@ TEST(Runtime, ThePlacesIncludeTheCacheThatSetupFills) {
     found |= place.find("/resmem/onnxruntime-1.30.0") != std::string::npos;
   }
   EXPECT_TRUE(found);
+}
+
+// A home of the test's own, with a library in the cache.
+class CacheOfTest {
+ public:
+  CacheOfTest() : library_(folder_ / ("resmem/onnxruntime-1.30.0/libonnxruntime.so.1")) {
+    if (const char* before = std::getenv("XDG_CACHE_HOME")) before_ = before;
+    ::setenv("XDG_CACHE_HOME", (folder_ / "").c_str(), 1);
+    const RuntimeVariable none("");
+    std::filesystem::create_directories(std::filesystem::path(library_).parent_path());
+    fixtures::WriteBytes(library_, "code of somebody");
+  }
+  ~CacheOfTest() {
+    before_.empty() ? ::unsetenv("XDG_CACHE_HOME") : ::setenv("XDG_CACHE_HOME", before_.c_str(), 1);
+  }
+  const std::string& library() const { return library_; }
+
+ private:
+  const fixtures::TemporaryFolder folder_;
+  std::string library_, before_;
+};
+
+TEST(Runtime, WhatLiesInTheCacheMustBeWhatSetupFetches) {
+  const CacheOfTest cache;
+  const RuntimeVariable none("");
+  const auto found = FindRuntime("");
+  if (found.ok()) GTEST_SKIP() << "there is one beside this program: " << *found;
+  EXPECT_EQ(found.status().code(), ErrorCode::kCorrupt) << found.status().message();
+}
+
+TEST(Runtime, NoCodeIsLoadedThatOthersMayWrite) {
+  const CacheOfTest cache;
+  const RuntimeVariable none("");
+  for (const std::filesystem::path& open : {std::filesystem::path(cache.library()),
+                                            std::filesystem::path(cache.library()).parent_path()}) {
+    const auto before = std::filesystem::status(open).permissions();
+    std::filesystem::permissions(open, before | std::filesystem::perms::others_write);
+    const auto found = FindRuntime("");
+    if (found.ok()) GTEST_SKIP() << "there is one beside this program: " << *found;
+    EXPECT_EQ(found.status().code(), ErrorCode::kUnsupported);
+    EXPECT_NE(found.status().message().find("others may write it"), std::string::npos)
+        << found.status().message();
+    std::filesystem::permissions(open, before);
+  }
 }
 
 TEST(Runtime, AFileThatIsNoLibraryIsRefused) {
