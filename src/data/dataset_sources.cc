@@ -1,5 +1,6 @@
 #include "data/dataset_sources.h"
 
+#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -63,6 +64,28 @@ Status OpenOne(const std::optional<ArraySource>& named, const NamedArrays& found
   return {};
 }
 
+// A table read whole as keys must not hold what is to be learned, nor what only names the row.
+Status CheckNoColumnInKeys(const DatasetSources& sources) {
+  if (!sources.keys) return {};
+  const ArrayPlace keys = FindArrayFile(sources.keys->path);
+  if (keys.member) return {};
+  const std::pair<const char*, const std::optional<ArraySource>*> others[] = {
+      {"labels", &sources.labels}, {"targets", &sources.targets}, {"logits", &sources.logits},
+      {"ids", &sources.ids},       {"sources", &sources.sources}, {"split", &sources.split},
+      {"slices", &sources.slices}};
+  for (const auto& [what, source] : others) {
+    if (!*source) continue;
+    const ArrayPlace place = FindArrayFile((*source)->path);
+    std::error_code error;
+    if (!place.member || !std::filesystem::equivalent(place.path, keys.path, error)) continue;
+    return {ErrorCode::kInvalidArgument,
+            Text(keys.path, ": all its columns are the keys, and its column ", *place.member,
+                 " is the ", what, ", which would be part of each key; write the keys to a file ",
+                 "without that column")};
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<DatasetArrays> OpenDatasetArrays(const DatasetSources& sources, Task task) {
@@ -79,6 +102,7 @@ Result<DatasetArrays> OpenDatasetArrays(const DatasetSources& sources, Task task
                        ": keys and logits are made, so no arrays of them can "
                        "be given"));
   }
+  RESMEM_RETURN_IF_ERROR(CheckNoColumnInKeys(sources));
   RESMEM_ASSIGN_OR_RETURN(const NamedArrays found, ListAll(sources.all));
   DatasetArrays arrays;
   arrays.made = sources.made;
