@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 
 #include "console/command.h"
 #include "outputs/output_paths.h"
@@ -27,6 +28,24 @@ Result<std::string> ReadDocument(const std::string& path) {
 // The same error, with the file that it is about in front.
 Status InFile(const std::string& path, const Status& status) {
   return Status(status.code(), path + ": " + status.message());
+}
+
+// The memory and the values that a result is about, as words: those that a tuning chose, those that
+// anything else was computed with; "" where it has none.
+std::string ValuesOf(const std::string& document) {
+  const auto json = nlohmann::json::parse(document, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) return "";
+  const char* name = json.contains("chosen") ? "chosen" : "parameters";
+  if (!json.contains(name) || !json[name].is_object()) return "";
+  std::string words;
+  for (const auto& [key, value] : json[name].items()) {
+    words += (words.empty() ? "" : ", ") + key + " = " + value.dump();
+  }
+  const auto path = nlohmann::json::json_pointer("/run/memory/path");
+  if (json.contains(path) && json[path].is_string()) {
+    words = json[path].get<std::string>() + " with " + words;
+  }
+  return words;
 }
 
 class Report : public Command {
@@ -59,6 +78,7 @@ class Report : public Command {
         RESMEM_ASSIGN_OR_RETURN(std::string further, ReadDocument(path));
         documents.push_back(std::move(further));
       }
+      WarnOfDifferences(documents, console);
       RESMEM_ASSIGN_OR_RETURN(document, CombineJson(title_, documents));
     }
     const Status written = WriteReport(document, output_);
@@ -71,6 +91,23 @@ class Report : public Command {
   }
 
  private:
+  // One page is read as one story: results of other values than the first belong to another.
+  void WarnOfDifferences(const std::vector<std::string>& documents, Console& console) const {
+    std::string first_values, first_path;
+    for (size_t i = 0; i < documents.size(); ++i) {
+      const std::string values = ValuesOf(documents[i]);
+      const std::string& path = i == 0 ? results_ : more_[i - 1];
+      if (values.empty()) continue;
+      if (first_values.empty()) {
+        first_values = values;
+        first_path = path;
+      } else if (values != first_values) {
+        console.Warn(path + " is of " + values + ", " + first_path + " of " + first_values +
+                     ": the page shows both, as of different memories or times");
+      }
+    }
+  }
+
   std::string results_, output_, title_ = "Results";
   std::vector<std::string> more_;
 };

@@ -25,9 +25,12 @@ Status MemoryOutput::Print(const std::string& path, const ResidualMemory& memory
   RESMEM_RETURN_IF_ERROR(memory.damage());
   if (!json_) return PrintResult(words);
   RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, inputs));
-  const std::string json = MemoryJson(DescribeMemory(path, memory), FinishedRun(run, console));
+  MemoryInfo info = DescribeMemory(path, memory);
+  DescribeMass(memory, &info);
+  const std::string json = MemoryJson(info, FinishedRun(run, console));
   RESMEM_RETURN_IF_ERROR(memory.damage());
-  return PrintResult(json + "\n");
+  return PrintResult(json + "
+");
 }
 
 }  // namespace resmem::cli

@@ -1,5 +1,9 @@
+#include <climits>
+#include <cstdint>
+
 #include "report/document.h"
 #include "report/node.h"
+#include "support/json_reader.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -22,7 +26,10 @@ Result<std::string> CombineJson(std::string_view title, std::span<const std::str
                     Text("document ", i + 1, " of ", documents.size(),
                          " has no \"schema\" of ours; docs/json.md lists them"));
     }
-    Json document = Json::parse(documents[i]);
+    JsonLimits limits;  // of ParseJson() above
+    limits.levels = INT_MAX;
+    limits.keys_in_object = limits.keys = INT64_MAX;
+    RESMEM_ASSIGN_OR_RETURN(Json document, ReadJson(documents[i], limits));
     if (document["schema"] == kCombined && document.contains("parts")) {
       for (Json& part : document["parts"]) parts.push_back(std::move(part));
     } else {

@@ -85,6 +85,20 @@ Json ToJson(const MemoryInfo& memory) {
                {"created", memory.created}};
   if (memory.index) json["index"] = ToJson(*memory.index, memory.index_used);
   if (memory.asked_recall) json["asked_recall"] = Number(*memory.asked_recall);
+  json["task"] = memory.task;
+  json["deleted_rows"] = memory.deleted_rows;
+  if (memory.top > 0) json["top"] = memory.top;
+  json["half_residuals"] = memory.half_residuals;
+  json["has_sources"] = memory.has_sources;
+  json["calibrator"] = memory.calibrator;
+  json["calibrator_temperature"] = Number(memory.calibrator_temperature);
+  if (!memory.class_names.empty()) json["class_names"] = memory.class_names;
+  if (!memory.index_obstacle.empty()) json["index_obstacle"] = memory.index_obstacle;
+  if (memory.residual_mass) json["residual_mass"] = Number(*memory.residual_mass);
+  if (memory.dropped_mass) json["dropped_mass"] = Number(*memory.dropped_mass);
+  Json notes = Json::object();
+  for (const auto& [name, text] : memory.notes) notes[name] = text;
+  json["notes"] = std::move(notes);
   return json;
 }
 

@@ -73,7 +73,25 @@ MemoryInfo DescribeMemory(const std::string& path, const ResidualMemory& memory)
   info.index = memory.index_info();
   info.index_used = memory.index().Approximate(description.parameters.k);
   info.asked_recall = AskedRecall(memory);
+  info.task = description.task == Task::kClassification ? "classification" : "regression";
+  info.deleted_rows = memory.capacity() - memory.rows();
+  info.top = description.form == ResidualForm::kSparse ? description.top : 0;
+  info.half_residuals = description.half_residuals;
+  info.has_sources = description.has_sources;
+  info.calibrator = description.calibrator;
+  info.calibrator_temperature = description.calibrator_temperature;
+  info.class_names = description.class_names;
+  info.index_obstacle = memory.index_obstacle();
+  info.notes = description.notes;
   return info;
+}
+
+void DescribeMass(const ResidualMemory& memory, MemoryInfo* info) {
+  const MemoryDescription& description = memory.description();
+  if (description.task == Task::kClassification && memory.rows() > 0) {
+    info->residual_mass = memory.MeanResidualMass(description.parameters.temperature);
+  }
+  if (description.form == ResidualForm::kSparse) info->dropped_mass = memory.dropped_mass();
 }
 
 }  // namespace resmem

@@ -31,6 +31,15 @@ RunInfo Run() {
   memory.index = {0.95, 0.9612, 8, 1, 894, 50000, 60, 4'636'352, 2000};
   memory.index_used = true;
   memory.asked_recall = 0.95;
+  memory.task = "classification";
+  memory.deleted_rows = 17;
+  memory.top = 128;
+  memory.calibrator = "clip";
+  memory.class_names = {"coat", "<b>shirt</b>"};
+  memory.index_obstacle = "a key is too far away";
+  memory.residual_mass = 0.21;
+  memory.dropped_mass = 0.01;
+  memory.notes = {{"model", "net.onnx"}};
   memory.path = "my memory";
   memory.rows = 50000;
   memory.dim = 64;

@@ -47,6 +47,17 @@ struct MemoryInfo {
   std::optional<IndexInfo> index;
   bool index_used = false;             // at the memory's k; false: search is exact
   std::optional<double> asked_recall;  // see AskedRecall()
+  std::string task;
+  int64_t deleted_rows = 0;
+  int64_t top = 0;  // sparse: entries kept a row
+  bool half_residuals = false, has_sources = false;
+  std::string calibrator;
+  float calibrator_temperature = 1;
+  std::vector<std::string> class_names;
+  std::string index_obstacle;
+  std::map<std::string, std::string> notes;
+  // They read every row, so the caller asks for them: DescribeMass().
+  std::optional<double> residual_mass, dropped_mass;
 };
 
 struct RunInfo {
@@ -68,6 +79,8 @@ RunInfo DescribeRun(std::vector<std::string> command);
 // A file, a file's member ("train.npz:logits"; the whole file is described) or a folder.
 Result<InputFile> DescribeInput(const std::string& path);
 MemoryInfo DescribeMemory(const std::string& path, const ResidualMemory& memory);
+// Sets residual_mass, of classification with rows, and dropped_mass, of sparse residuals.
+void DescribeMass(const ResidualMemory& memory, MemoryInfo* info);
 
 // ---- Examples: single predictions that a person can judge ------------------------------------
 
