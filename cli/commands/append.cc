@@ -1,6 +1,7 @@
 // resmem append: more rows into a present memory.
 #include "console/command.h"
 #include "console/format.h"
+#include "console/last_words.h"
 #include "console/output.h"
 #include "inputs/dataset_options.h"
 #include "inputs/memory_options.h"
@@ -27,13 +28,21 @@ class Append : public Command {
         .File();
     roles_.Declare(line, Role::kTrain);
     model_.Declare(line, /*check=*/true);
+    line.Group("Change");
+    line.Value("--token", &options_.token, "TEXT",
+               "a name of these rows: where the memory knows it (the latest 1,000 are kept), they "
+               "are there already and nothing is added, so that a command may be repeated");
+    DeclareWait(line, &options_.change.wait_seconds);
     output_.Declare(line);
     line.AddExample("this week's labels", "resmem append my.resmem --data week47.npz");
+    line.AddExample("by a job that is started again where it failed",
+                    "resmem append my.resmem --data week47.npz --token week47 --wait 60");
     line.AddExample("images, one folder per class, through the memory's own model",
                     "resmem append my.resmem --images week47");
   }
 
   Result<ExitCode> Run(Console& console) override {
+    AnnounceChange("the rows were added: do not add them again");
     RESMEM_RETURN_IF_ERROR(data_.ReplaceLogits(out_of_fold_logits_));
     MemoryDescription description;
     std::optional<Input> input;
@@ -57,13 +66,17 @@ class Append : public Command {
     RESMEM_ASSIGN_OR_RETURN(const std::optional<Role> role, roles_.Choose(dataset, console));
     RESMEM_ASSIGN_OR_RETURN(RowSource rows, SelectRows(dataset, role));
     if (nameless) rows = WithoutSources(rows);
-    RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer, MemoryWriter::Append(memory_path_, rows.rows()));
-    RESMEM_RETURN_IF_ERROR(WriteRows(rows, &writer, console));
+    options_.change.progress = console.progress();
+    RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer,
+                            MemoryWriter::Append(memory_path_, rows.rows(), options_));
+    const bool repeated = writer.repeated();
+    if (!repeated) RESMEM_RETURN_IF_ERROR(WriteRows(rows, &writer, console));
     RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, OpenChanged(memory_path_, console));
-    RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, data_.Paths(),
-                                         "added " + Counted(rows.rows(), "row") + "; " +
-                                             memory_path_ + " holds " + Count(memory.rows()) + "\n",
-                                         console));
+    RESMEM_RETURN_IF_ERROR(output_.Print(
+        memory_path_, memory, data_.Paths(),
+        (repeated ? "added before, by the same token: " : "added ") + Counted(rows.rows(), "row") +
+            "; " + memory_path_ + " holds " + Count(memory.rows()) + "\n",
+        console));
     WarnOfObstacle(memory_path_, memory, console);
     return ExitCode::kOk;
   }
@@ -92,6 +105,7 @@ class Append : public Command {
   DatasetOptions data_;
   RoleOptions roles_;
   ModelOptions model_;
+  AppendOptions options_;
   MemoryOutput output_;
 };
 

@@ -1,6 +1,7 @@
 // resmem compact: a memory as one segment, without the bytes of deleted rows.
 #include "console/command.h"
 #include "console/format.h"
+#include "console/last_words.h"
 #include "console/output.h"
 #include "inputs/memory_options.h"
 #include "outputs/memory_output.h"
@@ -24,19 +25,22 @@ class Compact : public Command {
     line.Flag("--freeze", &freeze_,
               "replace logits by residuals at the memory's T: faster predictions, but T can no "
               "longer change");
+    DeclareWait(line, &wait_seconds_);
     output_.Declare(line);
     line.AddExample("before deployment", "resmem compact my.resmem --freeze");
   }
 
   Result<ExitCode> Run(Console& console) override {
+    AnnounceChange("the memory was compacted");
     int64_t before = 0;
     {  // the old files may go only when this process no longer maps them
       RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                               ResidualMemory::Open(memory_path_, kWithoutIndex));
       before = memory.bytes_on_disk();
     }
-    RESMEM_RETURN_IF_ERROR(
-        CompactMemory(memory_path_, {.freeze = freeze_, .progress = console.progress()}));
+    RESMEM_RETURN_IF_ERROR(CompactMemory(
+        memory_path_,
+        {.freeze = freeze_, .progress = console.progress(), .wait_seconds = wait_seconds_}));
     RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                             ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
     RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, {},
@@ -51,6 +55,7 @@ class Compact : public Command {
  private:
   std::string memory_path_;
   bool freeze_ = false;
+  double wait_seconds_ = 0;
   MemoryOutput output_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "console/command.h"
 #include "console/format.h"
+#include "console/last_words.h"
 #include "console/output.h"
 #include "inputs/memory_options.h"
 #include "outputs/memory_output.h"
@@ -21,19 +22,23 @@ class Delete : public Command {
     line.Group("Rows (one of the two)");
     line.Value("--ids", &ids_, "LIST", "ids: 3,5,9");
     line.Value("--ids-file", &ids_file_, "FILE", "text file with one id per line").File();
+    line.Group("Change");
+    DeclareWait(line, &options_.wait_seconds);
     output_.Declare(line);
     line.AddExample("two rows, including their bytes on disk",
                     "resmem delete my.resmem --ids 3,5 && resmem compact my.resmem");
   }
 
   Result<ExitCode> Run(Console& console) override {
+    AnnounceChange("the rows were deleted");
     if (ids_.empty() == ids_file_.empty()) {
       return Status(ErrorCode::kInvalidArgument, "give either --ids LIST or --ids-file FILE");
     }
     if (!ids_file_.empty()) RESMEM_RETURN_IF_ERROR(ReadIdsFile());
     std::sort(ids_.begin(), ids_.end());
     ids_.erase(std::unique(ids_.begin(), ids_.end()), ids_.end());
-    RESMEM_RETURN_IF_ERROR(DeleteRows(memory_path_, ids_));
+    options_.progress = console.progress();
+    RESMEM_RETURN_IF_ERROR(DeleteRows(memory_path_, ids_, options_));
     RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, OpenChanged(memory_path_, console));
     const std::string words = "deleted " + Counted(static_cast<int64_t>(ids_.size()), "row") +
                               "; " + memory_path_ + " holds " + Count(memory.rows()) + "\n";
@@ -57,12 +62,14 @@ class Delete : public Command {
       return Status(ErrorCode::kBadData,
                     ids_file_ + ": line " + std::to_string(number) + ": " + status.message());
     }
+    if (file.bad()) return Status(ErrorCode::kIo, ids_file_ + ": cannot be read to its end");
     if (!ids_.empty()) return {};
     return Status(ErrorCode::kBadData, ids_file_ + ": holds no id; give one per line");
   }
 
   std::string memory_path_, ids_file_;
   std::vector<uint64_t> ids_;
+  ChangeOptions options_;
   MemoryOutput output_;
 };
 

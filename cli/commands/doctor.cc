@@ -63,9 +63,7 @@ class Doctor : public Command {
                     "--sample " + Count(options_.sample) + ": give 1 or more rows");
     }
     RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(memory_path_));
-    RESMEM_ASSIGN_OR_RETURN(
-        const ResidualMemory exact,
-        ResidualMemory::Open(memory_path_, {.verify_blocks = false, .exact = true}));
+    const ResidualMemory exact = memory.Exact();  // of one state, whatever others do meanwhile
     std::optional<Input> input;
     std::optional<RowSource> rows;
     if (data_.given()) {

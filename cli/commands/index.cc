@@ -4,6 +4,7 @@
 
 #include "console/command.h"
 #include "console/format.h"
+#include "console/last_words.h"
 #include "console/next_step.h"
 #include "console/output.h"
 #include "inputs/dataset_options.h"
@@ -44,6 +45,7 @@ class Index : public Command {
     line.Value("--seed", &options_.seed, "N",
                "seed of the lists; the same seed gives the same files");
     DeclareThreads(line, &options_.threads);
+    DeclareWait(line, &options_.wait_seconds);
     data_.Declare(line, DatasetUse::kAsk);
     roles_.Declare(line, Role::kValidation);
     model_.Declare(line, /*check=*/true);
@@ -55,11 +57,13 @@ class Index : public Command {
   }
 
   Result<ExitCode> Run(Console& console) override {
+    AnnounceChange(remove_ ? "the index was removed" : "the index was made");
     if (!remove_) RESMEM_RETURN_IF_ERROR(CheckIndexOptions(options_, memory_path_));
     if (data_.given()) RESMEM_RETURN_IF_ERROR(ReadQueries(console));
     options_.progress = console.progress();
-    RESMEM_RETURN_IF_ERROR(remove_ ? RemoveIndex(memory_path_)
-                                   : IndexMemory(memory_path_, options_));
+    RESMEM_RETURN_IF_ERROR(
+        remove_ ? RemoveIndex(memory_path_, {options_.wait_seconds, options_.progress})
+                : IndexMemory(memory_path_, options_));
     RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                             ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
     RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, data_.Paths(),

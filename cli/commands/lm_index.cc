@@ -1,5 +1,6 @@
 // resmem lm index: as resmem index, with the recall measured on text that the memory does not hold.
 #include "console/command.h"
+#include "console/last_words.h"
 #include "console/next_step.h"
 #include "inputs/memory_options.h"
 #include "inputs/token_options.h"
@@ -27,6 +28,7 @@ class LmIndex : public Command {
                "share of the true neighbors to find, above 0 and below 1");
     line.Value("--seed", &options_.seed, "N",
                "seed of the lists and of the sampled tokens; the same seed gives the same files");
+    DeclareWait(line, &options_.wait_seconds);
     output_.Declare(line);
     line.Group("Model");
     model_.Declare(line);
@@ -36,6 +38,7 @@ class LmIndex : public Command {
   }
 
   Result<ExitCode> Run(Console& console) override {
+    AnnounceChange("the index was made");
     RESMEM_RETURN_IF_ERROR(CheckIndexOptions(options_, memory_path_));
     RESMEM_ASSIGN_OR_RETURN(const TokenSet set, TokenSet::Open(tokens_path_));
     std::vector<float> keys;

@@ -3,6 +3,7 @@
 
 #include "console/command.h"
 #include "console/format.h"
+#include "console/last_words.h"
 #include "console/output.h"
 #include "inputs/memory_options.h"
 #include "inputs/parameter_options.h"
@@ -22,6 +23,7 @@ class LmTune : public Command {
  private:
   std::string memory_path_, tokens_path_;
   bool exact_ = false, dry_run_ = false;
+  double wait_seconds_ = 0;
   TokenModelOptions model_;
   TokenRowsOptions rows_;
   TuneOptions options_;
@@ -43,6 +45,7 @@ void LmTune::Declare(CommandLine& line) {
   line.Group("Output");
   output_.Declare(line);
   line.Flag("--dry-run", &dry_run_, "do not change the memory");
+  DeclareWait(line, &wait_seconds_);
   DeclareExact(line, &exact_);
   line.Group("Model");
   model_.Declare(line);
@@ -84,6 +87,7 @@ std::string LmTuningText(const Tuning& tuning) {
 }
 
 Result<ExitCode> LmTune::Run(Console& console) {
+  AnnounceChange("the values were written into the memory");
   RESMEM_RETURN_IF_ERROR(output_.CheckPaths({memory_path_, tokens_path_, model_.path()}));
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                           ResidualMemory::Open(memory_path_, {.exact = exact_}));
@@ -102,8 +106,9 @@ Result<ExitCode> LmTune::Run(Console& console) {
         output_.Write(TuningJson(tuning, FinishedRun(std::move(run), console)), console));
   }
   if (!dry_run_) {
-    RESMEM_RETURN_IF_ERROR(
-        UpdateDescription(memory_path_, ApplyTuning(memory.description(), tuning)));
+    RESMEM_RETURN_IF_ERROR(UpdateDescription(memory_path_,
+                                             ApplyTuning(memory.description(), tuning),
+                                             {wait_seconds_, console.progress()}));
   }
   if (!output_.on_stdout()) RESMEM_RETURN_IF_ERROR(PrintResult(LmTuningText(tuning)));
   console.Note(dry_run_ ? "dry run: " + memory_path_ + " is unchanged"

@@ -2,6 +2,7 @@
 #include "console/command.h"
 #include "console/format.h"
 #include "console/interrupt.h"
+#include "console/last_words.h"
 #include "console/next_step.h"
 #include "console/output.h"
 #include "inputs/class_names.h"
@@ -39,6 +40,7 @@ class Memorize : public Command {
   std::optional<double> recall_;
   std::optional<int> code_bits_;
   bool freeze_ = false, half_residuals_ = false, overwrite_ = false;
+  double wait_seconds_ = 0;
   MemoryOutput printed_;
 };
 
@@ -87,6 +89,7 @@ void Memorize::Declare(CommandLine& line) {
       .Default("as in 'resmem index'")
       .Needs({"--recall"});
   line.Flag("--overwrite", &overwrite_, "replace an existing memory");
+  DeclareWait(line, &wait_seconds_);
   parameters_.Declare(line, "");
   model_.Declare(line, /*check=*/false);
   printed_.Declare(line);
@@ -144,7 +147,9 @@ Result<MemoryDescription> Memorize::Describe(const Input& input) {
 }
 
 Result<ExitCode> Memorize::Run(Console& console) {
+  AnnounceChange("the memory was written");
   MemoryWriter::Options options{.overwrite = overwrite_};
+  options.change = {wait_seconds_, console.progress()};
   if (recall_.has_value()) {
     options.index = {.recall = *recall_, .code_bits = code_bits_};
     RESMEM_RETURN_IF_ERROR(CheckIndexOptions(*options.index));

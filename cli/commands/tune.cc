@@ -1,6 +1,7 @@
 // resmem tune: chooses k, sigma and T on validation rows and writes them into the memory.
 #include "console/command.h"
 #include "console/format.h"
+#include "console/last_words.h"
 #include "console/output.h"
 #include "inputs/dataset_options.h"
 #include "inputs/memory_options.h"
@@ -14,6 +15,10 @@
 namespace resmem::cli {
 namespace {
 
+// A note in the memory: which rows its values were tuned on.
+constexpr char kTunedOn[] = "tuned_on";
+constexpr char kOwnRows[] = "the memory's own rows";
+
 class TuneCommand : public Command {
  public:
   void Declare(CommandLine& line) override;
@@ -21,6 +26,8 @@ class TuneCommand : public Command {
 
  private:
   std::string Text(const Tuning& tuning) const;
+  // Values of given rows are the better ones, and gone now.
+  void WarnOfReplaced(const MemoryDescription& before, Console& console) const;
 
   std::string memory_path_;
   bool exact_ = false;
@@ -29,6 +36,7 @@ class TuneCommand : public Command {
   TuneOptions options_;
   DocumentOutput output_;
   bool dry_run_ = false, undo_ = false;
+  double wait_seconds_ = 0;
 };
 
 void TuneCommand::Declare(CommandLine& line) {
@@ -50,6 +58,7 @@ void TuneCommand::Declare(CommandLine& line) {
   output_.Declare(line);
   line.Flag("--dry-run", &dry_run_, "do not change the memory");
   line.Flag("--undo", &undo_, "restore what the memory answered before the last tuning; once");
+  DeclareWait(line, &wait_seconds_);
   DeclareExact(line, &exact_);
   DeclareThreads(line, &options_.threads);
   line.AddExample("the usual way", "resmem tune my.resmem --data validation.npz");
@@ -60,6 +69,16 @@ void TuneCommand::Declare(CommandLine& line) {
                   "resmem tune my.resmem --images cifar100 --part train \\\n"
                   "    --rows 45000:50000 --role validation");
   line.AddExample("without a validation set", "resmem tune my.resmem --leave-one-out");
+}
+
+void TuneCommand::WarnOfReplaced(const MemoryDescription& before, Console& console) const {
+  const auto on = before.notes.find(kTunedOn);
+  const bool own = on != before.notes.end() && on->second == kOwnRows;
+  if (!options_.leave_one_out || !before.tuned || own) return;
+  console.Warn("replaced " + ParametersText(before.parameters, before.task) +
+               ", which were tuned on validation rows, by values of the memory's own rows; 'resmem "
+               "tune " +
+               memory_path_ + " --undo' brings them back");
 }
 
 // What the memory answers by now, and what cross-validation says about it.
@@ -116,6 +135,7 @@ std::string TuneCommand::Text(const Tuning& tuning) const {
 }
 
 Result<ExitCode> TuneCommand::Run(Console& console) {
+  AnnounceChange("the values were written into the memory");
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                           ResidualMemory::Open(memory_path_, {.exact = exact_}));
   std::vector<std::string> inputs = data_.Paths();
@@ -123,8 +143,12 @@ Result<ExitCode> TuneCommand::Run(Console& console) {
   RESMEM_RETURN_IF_ERROR(output_.CheckPaths(inputs));
   const MemoryDescription& description = memory.description();
   if (undo_) {
-    RESMEM_ASSIGN_OR_RETURN(const MemoryDescription former, UndoTuning(description));
-    if (!dry_run_) RESMEM_RETURN_IF_ERROR(UpdateDescription(memory_path_, former));
+    RESMEM_ASSIGN_OR_RETURN(MemoryDescription former, UndoTuning(description));
+    former.notes.erase(kTunedOn);
+    if (!dry_run_) {
+      RESMEM_RETURN_IF_ERROR(
+          UpdateDescription(memory_path_, former, {wait_seconds_, console.progress()}));
+    }
     RESMEM_RETURN_IF_ERROR(PrintResult("answer  " + std::string(MethodName(former.answer)) +
                                        "\nResMem  " +
                                        ParametersText(former.parameters, former.task) + "\n"));
@@ -150,7 +174,11 @@ Result<ExitCode> TuneCommand::Run(Console& console) {
         output_.Write(TuningJson(tuning, FinishedRun(std::move(run), console)), console));
   }
   if (!dry_run_) {
-    RESMEM_RETURN_IF_ERROR(UpdateDescription(memory_path_, ApplyTuning(description, tuning)));
+    MemoryDescription tuned = ApplyTuning(description, tuning);
+    tuned.notes[kTunedOn] = options_.leave_one_out ? kOwnRows : "given rows";
+    RESMEM_RETURN_IF_ERROR(
+        UpdateDescription(memory_path_, tuned, {wait_seconds_, console.progress()}));
+    WarnOfReplaced(description, console);
   }
   if (!output_.on_stdout()) RESMEM_RETURN_IF_ERROR(PrintResult(Text(tuning)));
   console.Note(dry_run_ ? "dry run: " + memory_path_ + " is unchanged"

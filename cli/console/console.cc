@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "console/plain_text.h"
+
 namespace resmem::cli {
 namespace {
 
@@ -43,15 +45,19 @@ void Console::Warn(const std::string& text) {
   Say("\033[33m", "warning: ", text);
 }
 
-void Console::Error(const std::string& text) {
-  Say("\033[31m", "error: ", text);
+void Console::Error(std::string_view text, std::string_view left) {
+  Say("\033[31m", "error: ", text, left);
 }
 
-void Console::Say(const char* color, const char* title, const std::string& text) {
+void Console::Say(const char* color, const char* title, std::string_view text,
+                  std::string_view left) {
   progress_.Clear();
   const bool paint = colors_ && *color != '\0';
-  std::fprintf(stderr, "%s%s%s%s\n", paint ? color : "", title, paint ? "\033[0m" : "",
-               text.c_str());
+  std::fprintf(stderr, "%s%s%s", paint ? color : "", title, paint ? "\033[0m" : "");
+  PutPlain(text, stderr);
+  if (!left.empty()) std::fputs("; ", stderr);
+  PutPlain(left, stderr);
+  std::fputc('\n', stderr);
 }
 
 }  // namespace resmem::cli

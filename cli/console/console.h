@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "console/progress_bar.h"
@@ -25,14 +26,14 @@ class Console {
   void Note(const std::string& text);
   // "warning: ...": never dropped.
   void Warn(const std::string& text);
-  // "error: ..."
-  void Error(const std::string& text);
+  // "error: ...", and behind a semicolon what is `left`, where that is not empty.
+  void Error(std::string_view text, std::string_view left = {});
 
   // Draws a bar on a terminal; tells the library to stop after Ctrl-C.  Never null.
   ProgressBar* progress() { return &progress_; }
 
  private:
-  void Say(const char* color, const char* title, const std::string& text);
+  void Say(const char* color, const char* title, std::string_view text, std::string_view left = {});
 
   std::vector<std::string> words_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "console/plain_text.h"
+
 namespace resmem::cli {
 namespace {
 
@@ -49,6 +51,8 @@ Status Output::Flush() {
     buffer_.clear();
     return {};
   }
+  // A terminal obeys what it is sent, a file keeps it: only the first needs protection.
+  if (isatty(STDOUT_FILENO) != 0) buffer_ = Plain(buffer_);
   std::string_view rest = buffer_;
   while (!rest.empty()) {
     const ssize_t written = write(STDOUT_FILENO, rest.data(), rest.size());

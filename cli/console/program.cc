@@ -11,6 +11,7 @@
 
 #include "console/help.h"
 #include "console/interrupt.h"
+#include "console/last_words.h"
 #include "console/output.h"
 #include "console/standard_descriptors.h"
 #include "console/suggest.h"
@@ -138,13 +139,28 @@ Result<ExitCode> RunWords(const Program& program, std::vector<std::string> words
 
 int Finish(const Result<ExitCode>& result, Console& console) {
   if (result.ok()) return static_cast<int>(*result);
-  if (result.status().code() == ErrorCode::kCancelled) {
+  const Status& status = result.status();
+  if (status.code() == ErrorCode::kCancelled) {
     const int signal = InterruptSignal();
-    if (signal != 0) console.Error("stopped; nothing was left half-written");
+    if (signal != 0) {
+      console.Error("stopped; nothing was left half-written",
+                    ChangeWasMade() ? StateOfChange("") : "");
+    } else if (ChangeWasMade()) {
+      console.Error(status.message(), StateOfChange(""));
+    }
     return 128 + (signal != 0 ? signal : SIGPIPE);
   }
-  console.Error(result.status().message());
-  return static_cast<int>(ExitCodeOf(result.status().code()));
+  const ExitCode code = ExitCodeOf(status.code());
+  const bool unclear = code == ExitCode::kOutOfResources || code == ExitCode::kFailure;
+  console.Error(status.message(),
+                unclear || ChangeWasMade() ? StateOfChange(status.message()) : "");
+  return static_cast<int>(code);
+}
+
+// Before any other global of ours is made, which may find no memory.
+[[gnu::constructor(101)]] void PrepareForTheWorst() {
+  ReserveStandardDescriptors();
+  InstallTerminateHandler();
 }
 
 }  // namespace
@@ -160,19 +176,22 @@ Declared Declare(const CommandEntry& entry) {
 }
 
 int RunProgram(const Program& program, int argc, char** argv) {
-  ReserveStandardDescriptors();
   InstallSignalHandlers();
-  Console console(std::vector<std::string>(argv, argv + argc));
   try {
-    return Finish(RunWords(program, std::vector<std::string>(argv + 1, argv + argc), console),
-                  console);
+    Console console(std::vector<std::string>(argv, argv + argc));
+    try {
+      return Finish(RunWords(program, std::vector<std::string>(argv + 1, argv + argc), console),
+                    console);
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& exception) {
+      console.Error(std::string("a bug in resmem, please report it with this command: ") +
+                        exception.what(),
+                    StateOfChange(""));
+      return static_cast<int>(ExitCode::kBug);
+    }
   } catch (const std::bad_alloc&) {
-    console.Error("out of memory; free some, or work on fewer rows at a time");
-    return static_cast<int>(ExitCode::kOutOfResources);
-  } catch (const std::exception& exception) {
-    console.Error(std::string("a bug in resmem, please report it with this command: ") +
-                  exception.what());
-    return static_cast<int>(ExitCode::kBug);
+    return SayOutOfMemory();
   }
 }
 

@@ -8,6 +8,11 @@ void DeclareMemory(CommandLine& line, std::string* path) {
   line.Argument("MEMORY", path, "folder made by 'resmem memorize'").Folder();
 }
 
+void DeclareWait(CommandLine& line, double* seconds) {
+  line.Value("--wait", seconds, "SECONDS",
+             "for another process that is changing the memory, instead of failing at once");
+}
+
 void DeclareExact(CommandLine& line, bool* exact) {
   line.Flag("--exact", exact, "search every key, even if the memory has an index");
 }

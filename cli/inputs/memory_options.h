@@ -16,6 +16,9 @@ namespace resmem::cli {
 // The argument MEMORY.
 void DeclareMemory(CommandLine& line, std::string* path);
 
+// --wait SECONDS, for commands that change it.
+void DeclareWait(CommandLine& line, double* seconds);
+
 // --exact, for commands that search it.
 void DeclareExact(CommandLine& line, bool* exact);
 

@@ -163,6 +163,8 @@ class ResidualMemory {
   // it promises.
   const KnnIndex& index() const;
   const KnnIndex& exact_index() const;
+  // The same state of the same files, searched exactly.
+  ResidualMemory Exact() const;
   std::optional<IndexInfo> index_info() const;
   // Why rows that should be in the index are searched exactly instead, and what to do about it; ""
   // if all is well.
@@ -182,9 +184,19 @@ class ResidualMemory {
  private:
   friend struct MemoryParts;  // the library's own way in
   struct Impl;
-  explicit ResidualMemory(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  explicit ResidualMemory(std::shared_ptr<const Impl> impl, bool exact);
+  std::shared_ptr<const Impl> impl_;
+  bool exact_ = false;  // searched exactly, though it may have an index
 };
+
+// How a change comes to the memory, which only one process may change at a time.
+struct ChangeOptions {
+  double wait_seconds = 0;       // for one that is changing it; then kResourceExhausted
+  Progress* progress = nullptr;  // may cancel the waiting
+};
+// Changes of memories that this process has made durable.  For a program that ends by an error and
+// must say whether its change was made before; needs no memory.
+int64_t CommittedChanges();
 
 struct IndexOptions {
   static constexpr int64_t kFewestQueries = 100, kMostQueries = 2000;
@@ -201,6 +213,7 @@ struct IndexOptions {
   uint64_t seed = 0;
   int threads = 0;  // 0: all processors; the files do not depend on it
   Progress* progress = nullptr;
+  double wait_seconds = 0;  // see ChangeOptions
 };
 // kInvalidArgument unless recall and bits are allowed.  IndexMemory() checks this first; call it
 // before long work of your own.  `memory`: path of an existing one, for the message.
@@ -210,6 +223,13 @@ Status CheckIndexOptions(const IndexOptions& options, const std::string& memory 
 // ResidualForm::kLogits, or the logits are gone: Read() then returns kUnsupported.
 RowSource ReadMemory(const ResidualMemory& memory, int64_t block_rows = 0);
 
+struct AppendOptions {
+  // Your name for these rows.  The memory keeps the latest 1,000.  An append with a token that the
+  // memory knows is a repetition: nothing is added, see MemoryWriter::repeated().
+  std::string token{};
+  ChangeOptions change{};
+};
+
 // Writes a new memory, or another segment of an existing one.  Nothing is visible until
 // Finish(); destruction without it removes what was written.
 class MemoryWriter {
@@ -218,6 +238,7 @@ class MemoryWriter {
     bool overwrite = false;  // replace an existing memory at `path`; nothing else ever is
     // Made by Finish(), like IndexMemory(); its `progress` is Finish()'s.
     std::optional<IndexOptions> index{};
+    ChangeOptions change{};
   };
   // `rows`: how many will be added, exactly.  The description's `created` and `tool_version` are
   // set, `top` is at most `outputs`, and regression is stored dense.
@@ -225,13 +246,18 @@ class MemoryWriter {
                                      int64_t rows, const Options& options);
   // New rows of an existing memory: found by the next Open() after Finish().  A row id
   // that is already in the memory is kBadData.  Costs as much as the new rows; if the memory has an
-  // index and there are many, Finish() also indexes them.
-  static Result<MemoryWriter> Append(const std::string& path, int64_t rows);
+  // index and there are many, Finish() also indexes them.  If the memory has many small segments,
+  // Finish() merges them; row numbers and answers stay.  kMismatch if the token was used for another
+  // number of rows.
+  static Result<MemoryWriter> Append(const std::string& path, int64_t rows,
+                                     const AppendOptions& options = {});
   MemoryWriter(MemoryWriter&&) noexcept;
   MemoryWriter& operator=(MemoryWriter&&) noexcept;
   ~MemoryWriter();
 
   const MemoryDescription& description() const;
+  // These rows were appended before, under the same token: Add() and Finish() do nothing.
+  bool repeated() const;
   // Errors: kBadData (shapes, values that are not finite, labels, repeated ids),
   // kResourceExhausted (no space), kIo.
   Status Add(const Rows& rows);
@@ -249,13 +275,15 @@ class MemoryWriter {
 
 // The next Open() no longer finds the rows; compaction removes their bytes.  If an id is not in the
 // memory, the error is kNotFound and nothing is deleted.
-Status DeleteRows(const std::string& path, std::span<const uint64_t> ids);
+Status DeleteRows(const std::string& path, std::span<const uint64_t> ids,
+                  const ChangeOptions& options = {});
 
 struct CompactOptions {
   // Replaces logits by residuals at the memory's temperature: dense up to 1,024 outputs, above that
   // the `top` of each row; float16 if the description says so.
   bool freeze = false;
   Progress* progress = nullptr;
+  double wait_seconds = 0;  // see ChangeOptions
 };
 // Rewrites the memory as one segment without deleted rows.  It answers bit for bit like a memory
 // built without those rows.  Its index, if any, is rebuilt; if that is impossible, the memory is
@@ -269,12 +297,13 @@ Status CompactMemory(const std::string& path, const CompactOptions& options = {}
 // the mean, more than 32,768 dimensions), kCancelled.
 Status IndexMemory(const std::string& path, const IndexOptions& options);
 // Makes search exact again.
-Status RemoveIndex(const std::string& path);
+Status RemoveIndex(const std::string& path, const ChangeOptions& options = {});
 
 // Replaces parameters, calibrator, `tuned`, answer, blend and notes; rows are untouched.  The rest
 // of `description` is not read, but its shapes must be the memory's.  kInvalidArgument if a
 // frozen memory would get another temperature.
-Status UpdateDescription(const std::string& path, const MemoryDescription& description);
+Status UpdateDescription(const std::string& path, const MemoryDescription& description,
+                         const ChangeOptions& options = {});
 
 }  // namespace resmem
 

@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "format/json_fields.h"
 #include "support/file_system.h"
 
 namespace resmem {
@@ -26,8 +27,9 @@ Result<Json> ReadRecipeFile(const std::string& path, const char* version_name, i
   const std::string_view text(reinterpret_cast<const char*>(file.bytes().data()),
                               file.bytes().size());
   // A recipe is an object of values and lists: deeper nesting is not parsed at all.
-  Json json = Json::parse(
-      text, [](int depth, Json::parse_event_t, Json&) { return depth <= 3; }, false);
+  auto parsed = ParseShallowJson(text, 3);
+  if (!parsed.ok()) return bad(parsed.status().message());
+  Json json = std::move(*parsed);
   if (!json.is_object()) return bad("not a JSON object");
   if (json.value(version_name, Json()) != version) {
     return Status(ErrorCode::kTooNew, Text(path, ": ", version_name, " is not ", version,

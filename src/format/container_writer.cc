@@ -164,7 +164,7 @@ std::vector<std::byte> ContainerWriter::MakeHeader(std::span<const uint64_t> che
   return bytes;
 }
 
-Result<ContainerWriter::Finished> ContainerWriter::Finish() {
+Result<ContainerWriter::Finished> ContainerWriter::Finish(bool* renamed) {
   std::vector<uint64_t> checksums;
   for (Stream& stream : streams_) {
     RESMEM_RETURN_IF_ERROR(PadAndFlush(&stream));
@@ -180,6 +180,7 @@ Result<ContainerWriter::Finished> ContainerWriter::Finish() {
   // Still open, and so locked; synced, it has nothing left to fail at closing.
   RESMEM_RETURN_IF_ERROR(files_->Rename(temporary_, path_));
   temporary_exists_ = false;
+  if (renamed != nullptr) *renamed = true;
   file_.reset();
   RESMEM_RETURN_IF_ERROR(files_->SyncDirectory(folder_));
   return finished;

@@ -41,8 +41,9 @@ class ContainerWriter {
     int64_t file_bytes = 0;
     uint64_t header_hash = 0;
   };
-  // Requires every section to be full.
-  Result<Finished> Finish();
+  // Requires every section to be full.  `*renamed` is set as soon as the file has its name: what
+  // fails after that fails with the new file in place.
+  Result<Finished> Finish(bool* renamed = nullptr);
 
  private:
   struct Stream {

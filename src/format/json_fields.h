@@ -15,25 +15,18 @@
 #include <vector>
 
 #include "resmem/status.h"
+#include "support/json_reader.h"
 #include "support/text.h"
 
 namespace resmem {
 
 using Json = nlohmann::ordered_json;
 
-// kCorrupt where it is not JSON or nested deeper than `levels`; parsing never recurses further.
+// kCorrupt where it is not JSON, has too many keys, or is nested deeper than `levels`.
 inline Result<Json> ParseShallowJson(std::string_view text, int levels) {
-  bool too_deep = false;
-  const auto limit = [&](int depth, Json::parse_event_t, Json&) {
-    too_deep |= depth > levels;
-    return !too_deep;
-  };
-  Json json = Json::parse(text, limit, /*allow_exceptions=*/false);
-  if (too_deep) {
-    return Status(ErrorCode::kCorrupt, Text("its JSON is nested deeper than ", levels, " levels"));
-  }
-  if (json.is_discarded()) return Status(ErrorCode::kCorrupt, "its JSON cannot be parsed");
-  return json;
+  JsonLimits limits;
+  limits.levels = levels;
+  return ReadJson(text, limits);
 }
 
 // Takes fields out of an object by name and type.  Keeps the first thing that was wrong.

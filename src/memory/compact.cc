@@ -45,12 +45,19 @@ std::vector<Run> LivingRuns(const StoredRows& rows) {
   return runs;
 }
 
+int64_t CountRows(const std::vector<Run>& runs) {
+  int64_t rows = 0;
+  for (const Run& run : runs) rows += run.rows;
+  return rows;
+}
+
 class Compactor {
  public:
-  Compactor(const StoredRows& rows, MemoryDescription description, Progress* progress)
-      : old_form_(rows.manifest().description.form),
-        living_(rows.living()),
-        runs_(LivingRuns(rows)),
+  Compactor(std::vector<Run> runs, ResidualForm old_form, MemoryDescription description,
+            Progress* progress)
+      : old_form_(old_form),
+        living_(CountRows(runs)),
+        runs_(std::move(runs)),
         description_(std::move(description)),
         layout_(description_, living_, ContainerWriter::kAsAppended),
         progress_(progress) {}
@@ -151,7 +158,8 @@ Status Compact(FolderChange* change, const CompactOptions& options) {
   manifest.deletions.reset();
   manifest.segments.clear();
   if (rows.living() > 0) {
-    Compactor compactor(rows, description, options.progress);
+    Compactor compactor(LivingRuns(rows), rows.manifest().description.form, description,
+                        options.progress);
     RESMEM_ASSIGN_OR_RETURN(FileRecord record, compactor.Write(change));
     manifest.segments.push_back(std::move(record));
   }
@@ -166,7 +174,83 @@ Status Compact(FolderChange* change, const CompactOptions& options) {
 }  // namespace
 
 Status CompactMemory(FileSystem& files, const std::string& path, const CompactOptions& options) {
-  return ChangeMemory(files, path, [&](FolderChange* change) { return Compact(change, options); });
+  return ChangeMemory(files, path, {options.wait_seconds, options.progress},
+                      [&](FolderChange* change) { return Compact(change, options); });
+}
+
+namespace {
+
+struct SegmentRange {
+  size_t begin = 0, end = 0;
+};
+
+// Appends of so many rows are worth a segment of their own, up to a few thousand segments.
+constexpr int64_t kEnoughRows = 16384, kEnoughSegments = 4096;
+
+// The longest run of small segments inside one part of the index or behind all of them.
+SegmentRange LongestSmallRun(const Manifest& manifest) {
+  const int64_t rows = manifest.stored_rows();
+  const int64_t small = std::min(rows / 16, std::max(kEnoughRows, rows / kEnoughSegments));
+  std::vector<int64_t> part_ends;
+  if (manifest.index) {
+    for (const IndexPart& part : manifest.index->parts) {
+      part_ends.push_back((part_ends.empty() ? 0 : part_ends.back()) + part.file.rows);
+    }
+  }
+  SegmentRange best, run;
+  int64_t row = 0;
+  for (size_t i = 0; i < manifest.segments.size(); ++i) {
+    const bool new_part = std::binary_search(part_ends.begin(), part_ends.end(), row);
+    if (new_part || manifest.segments[i].rows > small) run = {i, i};
+    if (manifest.segments[i].rows <= small) {
+      run.end = i + 1;
+    } else {
+      run = {i + 1, i + 1};
+    }
+    if (run.end - run.begin > best.end - best.begin) best = run;
+    row += manifest.segments[i].rows;
+  }
+  return best;
+}
+
+constexpr size_t kManySegments = 64;
+
+Status MergeOneRun(FolderChange* change, Progress* progress) {
+  Manifest manifest = change->current();
+  if (manifest.segments.size() <= kManySegments) return {};
+  const SegmentRange range = LongestSmallRun(manifest);
+  if (range.end - range.begin < 2) return {};
+  RESMEM_ASSIGN_OR_RETURN(const StoredRows rows,
+                          StoredRows::Load(change->files(), change->folder(), manifest));
+  std::vector<Run> runs;
+  for (size_t i = range.begin; i < range.end; ++i) {
+    const Segment& segment = rows.segments()[i];
+    // What is copied gets new checksums: nothing broken may get one.
+    RESMEM_RETURN_IF_ERROR(segment.file().VerifyBlocks());
+    RESMEM_RETURN_IF_ERROR(segment.VerifyValues(manifest.next_id));
+    if (segment.rows() > 0) runs.push_back({&segment, 0, segment.rows()});
+  }
+  Compactor compactor(std::move(runs), manifest.description.form, manifest.description, progress);
+  RESMEM_ASSIGN_OR_RETURN(FileRecord record, compactor.Write(change));
+  const auto first = manifest.segments.begin() + static_cast<std::ptrdiff_t>(range.begin);
+  const auto last = manifest.segments.begin() + static_cast<std::ptrdiff_t>(range.end);
+  *first = std::move(record);
+  manifest.segments.erase(first + 1, last);
+  return change->Publish(std::move(manifest));
+}
+
+}  // namespace
+
+Status MergeSegments(FileSystem& files, const std::string& path, const ChangeOptions& options) {
+  while (true) {
+    RESMEM_ASSIGN_OR_RETURN(const Manifest before, ReadManifest(files, path));
+    if (before.segments.size() <= kManySegments) return {};
+    RESMEM_RETURN_IF_ERROR(ChangeMemory(files, path, options, [&](FolderChange* change) {
+      return MergeOneRun(change, options.progress);
+    }));
+    RESMEM_ASSIGN_OR_RETURN(const Manifest after, ReadManifest(files, path));
+    if (after.segments.size() >= before.segments.size()) return {};
+  }
 }
 
 }  // namespace resmem

@@ -16,8 +16,9 @@
 
 namespace resmem {
 
-Status DeleteRows(FileSystem& files, const std::string& path, std::span<const uint64_t> ids) {
-  return ChangeMemory(files, path, [&](FolderChange* change) -> Status {
+Status DeleteRows(FileSystem& files, const std::string& path, std::span<const uint64_t> ids,
+                  const ChangeOptions& options) {
+  return ChangeMemory(files, path, options, [&](FolderChange* change) -> Status {
     RESMEM_ASSIGN_OR_RETURN(const StoredRows rows, StoredRows::Load(files, change->folder()));
     RESMEM_RETURN_IF_ERROR(rows.VerifyIds());
     const IdIndex index(rows);
@@ -42,9 +43,9 @@ Status DeleteRows(FileSystem& files, const std::string& path, std::span<const ui
 }
 
 Status UpdateDescription(FileSystem& files, const std::string& path,
-                         const MemoryDescription& description) {
+                         const MemoryDescription& description, const ChangeOptions& options) {
   RESMEM_RETURN_IF_ERROR(CheckDescription(description));
-  return ChangeMemory(files, path, [&](FolderChange* change) -> Status {
+  return ChangeMemory(files, path, options, [&](FolderChange* change) -> Status {
     Manifest manifest = change->current();
     MemoryDescription& current = manifest.description;
     if (description.task != current.task || description.dim != current.dim ||
@@ -76,8 +77,9 @@ Status UpdateDescription(FileSystem& files, const std::string& path,
   });
 }
 
-Status DeleteRows(const std::string& path, std::span<const uint64_t> ids) try {
-  return DeleteRows(FileSystem::Of(path), path, ids);
+Status DeleteRows(const std::string& path, std::span<const uint64_t> ids,
+                  const ChangeOptions& options) try {
+  return DeleteRows(FileSystem::Of(path), path, ids, options);
 } catch (...) {
   return CaughtException("delete the rows");
 }
@@ -88,8 +90,9 @@ Status CompactMemory(const std::string& path, const CompactOptions& options) try
   return CaughtException("compact the memory");
 }
 
-Status UpdateDescription(const std::string& path, const MemoryDescription& description) try {
-  return UpdateDescription(FileSystem::Of(path), path, description);
+Status UpdateDescription(const std::string& path, const MemoryDescription& description,
+                         const ChangeOptions& options) try {
+  return UpdateDescription(FileSystem::Of(path), path, description, options);
 } catch (...) {
   return CaughtException("update the memory");
 }

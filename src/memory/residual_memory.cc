@@ -72,7 +72,8 @@ Status ResidualMemory::Impl::Verify(Progress* progress) const {
                "; restore the memory from a copy, or make it again from its data")};
 }
 
-ResidualMemory::ResidualMemory(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+ResidualMemory::ResidualMemory(std::shared_ptr<const Impl> impl, bool exact)
+    : impl_(std::move(impl)), exact_(exact) {}
 ResidualMemory::ResidualMemory(ResidualMemory&&) noexcept = default;
 ResidualMemory& ResidualMemory::operator=(ResidualMemory&&) noexcept = default;
 ResidualMemory::~ResidualMemory() = default;
@@ -107,7 +108,7 @@ Result<ResidualMemory> ResidualMemory::Open(const std::string& path,
     if (loaded.ok()) {
       RESMEM_RETURN_IF_ERROR(options.verify_blocks ? impl->Verify(nullptr)
                                                    : impl->rows.VerifyNarrow());
-      return ResidualMemory(std::move(impl));
+      return ResidualMemory(std::move(impl), options.exact);
     }
     if (loaded.code() != ErrorCode::kNotFound) return loaded;
     // A file of the index is gone: another process has replaced the manifest since, or it is lost.
@@ -139,7 +140,10 @@ bool ResidualMemory::deleted(int64_t row) const {
   return impl_->rows.deleted(row);
 }
 const KnnIndex& ResidualMemory::index() const {
-  return impl_->approximate ? impl_->approximate->index() : *impl_->exact;
+  return impl_->approximate && !exact_ ? impl_->approximate->index() : *impl_->exact;
+}
+ResidualMemory ResidualMemory::Exact() const {
+  return ResidualMemory(impl_, true);
 }
 const std::string& ResidualMemory::index_obstacle() const {
   return impl_->index_obstacle;
@@ -148,7 +152,7 @@ const KnnIndex& ResidualMemory::exact_index() const {
   return *impl_->exact;
 }
 std::optional<IndexInfo> ResidualMemory::index_info() const {
-  if (!impl_->approximate) return std::nullopt;
+  if (!impl_->approximate || exact_) return std::nullopt;
   return impl_->approximate->info();
 }
 

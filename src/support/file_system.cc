@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -120,6 +121,28 @@ class PosixLock final : public FileLock {
   std::string path_;
 };
 
+// The file's first `size` bytes, page-aligned; null with errno.
+void* ReadAll(int descriptor, size_t size) {
+  constexpr size_t kPage = 4096;
+  void* data = std::aligned_alloc(kPage, (size + kPage - 1) / kPage * kPage);
+  if (data == nullptr) errno = ENOMEM;
+  size_t done = 0;
+  while (data != nullptr && done < size) {
+    const ssize_t got = ::pread(descriptor, static_cast<std::byte*>(data) + done, size - done,
+                                static_cast<off_t>(done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      if (got == 0) errno = EIO;  // cut since it was measured
+      const int error = errno;
+      std::free(data);
+      errno = error;
+      return nullptr;
+    }
+    done += static_cast<size_t>(got);
+  }
+  return data;
+}
+
 // Whether `descriptor` is the file that has the name now.
 bool IsNamed(int descriptor, const std::string& path) {
   struct stat ours {
@@ -217,11 +240,18 @@ class PosixFileSystem final : public FileSystem {
       ::close(descriptor);
       return MappedFile();
     }
-    void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    constexpr size_t kSmall = size_t{32} << 10;
+    const bool small = size <= kSmall;
+    void* data = small ? ReadAll(descriptor, size)
+                       : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
     const int error = errno;
     ::close(descriptor);
-    if (data == MAP_FAILED) return SystemError(path, "map", error);
-    return MappedFile(static_cast<const std::byte*>(data), size);
+    if (data == MAP_FAILED || data == nullptr) {
+      return SystemError(path, small ? "read" : "map", error);
+    }
+    const auto* bytes = static_cast<const std::byte*>(data);
+    return small ? MappedFile(std::shared_ptr<const void>(data, std::free), bytes, size)
+                 : MappedFile(bytes, size);
   }
 
   Status Rename(const std::string& from, const std::string& to) override {

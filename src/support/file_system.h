@@ -25,7 +25,8 @@ class WritableFile {
   virtual Status Close() = 0;
 };
 
-// A whole file, mapped read-only until destruction.  The start is page-aligned.
+// A whole file, mapped read-only until destruction; a small one is read instead, since a process
+// may have some 65,000 mappings only.  The start is page-aligned.
 class MappedFile {
  public:
   MappedFile() = default;

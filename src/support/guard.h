@@ -27,8 +27,13 @@ class StatusError : public std::exception {
   Status status_;
 };
 
-// In a catch (...): what was thrown, as a Status; `doing` names the work in the message.
-inline Status CaughtException(std::string_view doing) {
+// Fits into a std::string without memory of its own.
+inline constexpr char kOutOfMemory[] = "out of memory";
+static_assert(sizeof(kOutOfMemory) <= 16);
+
+// In a catch (...): what was thrown, as a Status; `doing` names the work in the message.  Where
+// not even the message finds memory, it is kOutOfMemory.
+inline Status CaughtException(std::string_view doing) noexcept try {
   const auto out_of_memory = [&] {
     return Status(ErrorCode::kResourceExhausted,
                   Text("not enough memory to ", doing, "; give fewer rows at a time"));
@@ -53,6 +58,8 @@ inline Status CaughtException(std::string_view doing) {
   } catch (...) {
     return bug("something was thrown that says nothing of itself");
   }
+} catch (...) {
+  return Status(ErrorCode::kResourceExhausted, kOutOfMemory);
 }
 
 }  // namespace resmem

@@ -2,6 +2,7 @@
 #ifndef RESMEM_SUPPORT_TEXT_H_
 #define RESMEM_SUPPORT_TEXT_H_
 
+#include <new>
 #include <sstream>
 #include <string>
 
@@ -11,6 +12,8 @@ template <typename... Parts>
 std::string Text(const Parts&... parts) {
   std::ostringstream out;
   (out << ... << parts);
+  // A stream that found no memory says so by a flag; half a name of a file would be a wrong one.
+  if (!out) throw std::bad_alloc();
   return std::move(out).str();
 }
 

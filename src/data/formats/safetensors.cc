@@ -3,20 +3,21 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
 #include "data/endian.h"
+#include "support/json_reader.h"
 #include "support/text.h"
 
 namespace resmem {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 constexpr int64_t kLengthBytes = 8;
 constexpr int64_t kMaxHeader = 16 << 20;
 constexpr int kMaxDepth = 8;  // the format needs 3: tensors, fields, the shape
+constexpr int64_t kMaxTensors = 1'000'000;
 constexpr size_t kMaxTensorDimensions = 64;
 
 constexpr std::array<std::pair<const char*, ElementType>, 13> kTypes = {{
@@ -34,26 +35,6 @@ constexpr std::array<std::pair<const char*, ElementType>, 13> kTypes = {{
     {"U64", ElementType::kUInt64},
     {"BOOL", ElementType::kBool},
 }};
-
-// Checked before parsing, because the parsed tree is taken apart by recursion.
-bool TooDeep(std::string_view text) {
-  int depth = 0;
-  bool quoted = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quoted) {
-      if (c == '\\') ++i;
-      if (c == '"') quoted = false;
-    } else if (c == '"') {
-      quoted = true;
-    } else if (c == '{' || c == '[') {
-      if (++depth > kMaxDepth) return true;
-    } else if (c == '}' || c == ']') {
-      --depth;
-    }
-  }
-  return false;
-}
 
 // Whole numbers from 0; nothing where the JSON is anything else.
 std::optional<std::vector<int64_t>> Sizes(const Json& list) {
@@ -83,6 +64,8 @@ class Reader {
       RESMEM_ASSIGN_OR_RETURN(Member member, ReadTensor(tensor, description));
       content.members.push_back(std::move(member));
     }
+    std::sort(content.members.begin(), content.members.end(),
+              [](const Member& a, const Member& b) { return a.info.member < b.info.member; });
     RESMEM_RETURN_IF_ERROR(CheckRanges());
     return content;
   }
@@ -108,19 +91,12 @@ class Reader {
     values_ = kLengthBytes + static_cast<int64_t>(length);
     size_ = static_cast<int64_t>(all.size()) - values_;
     const std::string_view text(reinterpret_cast<const char*>(all.data()) + kLengthBytes, length);
-    if (TooDeep(text)) return Bad("the safetensors header is nested too deeply");
-    std::set<std::string> names;
-    std::string doubled;
-    const auto find_doubled = [&](int depth, Json::parse_event_t event, Json& parsed) {
-      if (event == Json::parse_event_t::key && depth == 1 &&
-          !names.insert(parsed.get<std::string>()).second) {
-        doubled = parsed.get<std::string>();
-      }
-      return true;
-    };
-    Json header = Json::parse(text, find_doubled, /*allow_exceptions=*/false);
-    if (!header.is_object()) return Bad("the safetensors header is not a JSON object");
-    if (!doubled.empty()) return Bad("the tensor \"", doubled, "\" comes twice");
+    JsonLimits limits;
+    limits.levels = kMaxDepth;
+    limits.keys_in_object = kMaxTensors;
+    auto header = ReadJson(text, limits);
+    if (!header.ok()) return Bad("the safetensors header: ", header.status().message());
+    if (!header->is_object()) return Bad("the safetensors header is not a JSON object");
     return header;
   }
 

@@ -307,7 +307,8 @@ namespace {
 
 Status IndexMemory(FileSystem& files, const std::string& path, const IndexOptions& options) {
   RESMEM_RETURN_IF_ERROR(CheckIndexOptions(options, path));
-  return ChangeMemory(files, path, [&](FolderChange* change) -> Status {
+  const ChangeOptions change_options{options.wait_seconds, options.progress};
+  return ChangeMemory(files, path, change_options, [&](FolderChange* change) -> Status {
     RESMEM_ASSIGN_OR_RETURN(const StoredRows rows, StoredRows::Load(files, change->folder()));
     // Codes of broken keys would get sound checksums.
     RESMEM_RETURN_IF_ERROR(rows.Verify(options.progress));
@@ -318,8 +319,8 @@ Status IndexMemory(FileSystem& files, const std::string& path, const IndexOption
   });
 }
 
-Status RemoveIndex(FileSystem& files, const std::string& path) {
-  return ChangeMemory(files, path, [](FolderChange* change) -> Status {
+Status RemoveIndex(FileSystem& files, const std::string& path, const ChangeOptions& options) {
+  return ChangeMemory(files, path, options, [](FolderChange* change) -> Status {
     Manifest manifest = change->current();
     if (!manifest.index) return {};
     manifest.ForgetIndex();
@@ -335,8 +336,8 @@ Status IndexMemory(const std::string& path, const IndexOptions& options) try {
   return CaughtException("index the memory");
 }
 
-Status RemoveIndex(const std::string& path) try {
-  return RemoveIndex(FileSystem::Of(path), path);
+Status RemoveIndex(const std::string& path, const ChangeOptions& options) try {
+  return RemoveIndex(FileSystem::Of(path), path, options);
 } catch (...) {
   return CaughtException("remove the index");
 }

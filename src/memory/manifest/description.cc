@@ -6,6 +6,7 @@
 
 #include "memory/manifest/answer.h"
 #include "memory/residuals/calibrators.h"
+#include "support/json_reader.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -59,6 +60,9 @@ Status CheckDescription(const MemoryDescription& description) {
   constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
   RESMEM_RETURN_IF_ERROR(CheckRange("dim", description.dim, 1, kLargest));
   RESMEM_RETURN_IF_ERROR(CheckRange("outputs", description.outputs, 1, kLargest));
+  RESMEM_RETURN_IF_ERROR(CheckRange("the number of notes",
+                                    static_cast<int64_t>(description.notes.size()), 0,
+                                    JsonLimits().keys_in_object));
   RESMEM_RETURN_IF_ERROR(CheckParameters(description.parameters));
   RESMEM_RETURN_IF_ERROR(
       CheckPositive("calibrator_temperature", description.calibrator_temperature));

@@ -1,9 +1,11 @@
 #include "memory/manifest/folder_change.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <ctime>
+#include <thread>
 #include <utility>
 
 #include "format/container_writer.h"
@@ -29,31 +31,68 @@ bool HoldsNumberedFiles(const std::vector<std::string>& names) {
                      [](const std::string& name) { return GenerationOf(name).has_value(); });
 }
 
+std::atomic<int64_t> committed_changes = 0;
+
+// Asks again in growing pauses while another process holds it, as long as `options` say.
+Result<std::unique_ptr<FileLock>> WaitForLock(FileSystem& files, const std::string& path,
+                                              const ChangeOptions& options) {
+  using Clock = std::chrono::steady_clock;
+  const std::chrono::duration<double> wait(std::clamp(options.wait_seconds, 0.0, 1e9));
+  const Clock::time_point start = Clock::now();
+  std::chrono::duration<double> pause(0.001);
+  while (true) {
+    auto lock = files.Lock(path);
+    if (lock.status().code() != ErrorCode::kResourceExhausted) return lock;
+    const std::chrono::duration<double> rest = wait - (Clock::now() - start);
+    if (rest.count() <= 0) {
+      return Status(
+          lock.status().code(),
+          Text(lock.status().message(), wait.count() > 0 ? Text(" (waited ", wait.count(), " s)")
+                                                         : ", or wait for it (--wait SECONDS)"));
+    }
+    if (options.progress != nullptr && options.progress->Cancelled()) {
+      return Status(ErrorCode::kCancelled, Text(path, ": stopped while waiting for it"));
+    }
+    std::this_thread::sleep_for(std::min(pause, rest));
+    pause = std::min(2 * pause, std::chrono::duration<double>(0.05));
+  }
+}
+
 }  // namespace
+
+int64_t CommittedChanges() {
+  return committed_changes.load();
+}
 
 FolderChange::FolderChange(FileSystem& files, std::string folder)
     : files_(&files), folder_(std::move(folder)) {
   while (folder_.size() > 1 && folder_.back() == '/') folder_.pop_back();
 }
 
-FolderChange::~FolderChange() {
-  if (first_generation_ > 0 && !published_) {
-    // The manifest may have been replaced before the failure: then its files stay.
-    const auto manifest = ReadManifest(*files_, folder_);
-    if (manifest.ok() || manifest.status().code() == ErrorCode::kNotFound) {
-      RemoveFiles(manifest.ok() ? *manifest : Manifest(), first_generation_);
-    }
+void FolderChange::CleanUp() const {
+  // The manifest may have been replaced before the failure: then its files stay.
+  const auto manifest = ReadManifest(*files_, folder_);
+  if (manifest.ok() || manifest.status().code() == ErrorCode::kNotFound) {
+    RemoveFiles(manifest.ok() ? *manifest : Manifest(), first_generation_);
   }
-  lock_.reset();
-  // Refused by the system where the folder is not empty.
-  if (made_folder_ && !published_) (void)files_->Remove(folder_).ok();
+}
+
+FolderChange::~FolderChange() {
+  try {
+    if (first_generation_ > 0 && !published_) CleanUp();
+    lock_.reset();
+    // Refused by the system where the folder is not empty.
+    if (made_folder_ && !published_) (void)files_->Remove(folder_).ok();
+  } catch (...) {  // no memory: the next writer cleans up
+  }
 }
 
 Result<std::unique_ptr<FolderChange>> FolderChange::Begin(FileSystem& files,
-                                                          const std::string& path, Start start) {
+                                                          const std::string& path, Start start,
+                                                          const ChangeOptions& options) {
   std::unique_ptr<FolderChange> change(new FolderChange(files, path));
   RESMEM_RETURN_IF_ERROR(change->PrepareFolder(start));
-  auto lock = files.Lock(change->PathOf(kLockName));
+  auto lock = WaitForLock(files, change->PathOf(kLockName), options);
   if (lock.status().code() == ErrorCode::kIo) {
     return Status(ErrorCode::kIo, Text(lock.status().message(),
                                        "; changing a memory needs write access to its folder: "
@@ -128,10 +167,11 @@ Status FolderChange::ReadState(Start start) {
   }
   int64_t latest = current_.generation;
   bool leftovers = false;
+  const std::unordered_set<std::string> named = current_.names();
   for (const std::string& name : names) {
     // What a sound manifest does not name is removed, so its number is free.
     if (!manifest.ok()) latest = std::max(latest, GenerationOf(name).value_or(0));
-    leftovers |= IsOurName(name) && name != kLockName && !current_.names(name);
+    leftovers |= IsOurName(name) && name != kLockName && !named.contains(name);
   }
   generation_ = latest;
   RESMEM_RETURN_IF_ERROR(NextGeneration());
@@ -164,30 +204,41 @@ Status FolderChange::Publish(Manifest manifest) {
   manifest.generation = generation_;
   manifest.description.tool_version = Version();
   if (manifest.description.created.empty()) manifest.description.created = UtcNow();
-  RESMEM_RETURN_IF_ERROR(WriteManifest(*files_, folder_, manifest));
-  published_ = true;
-  RemoveFiles(manifest, 0);
-  return {};
+  Status status;
+  try {
+    status = WriteManifest(*files_, folder_, manifest, &published_);
+  } catch (...) {
+    if (published_) ++committed_changes;
+    throw;
+  }
+  if (published_) ++committed_changes;
+  if (status.ok()) RemoveFiles(manifest, 0);
+  return status;
 }
 
-Status FolderChange::Explained(const Status& status) const {
+Status FolderChange::Explained(Status status) const noexcept try {
   const ErrorCode code = status.code();
   if (code != ErrorCode::kIo && code != ErrorCode::kResourceExhausted) return status;
-  const auto manifest = ReadManifest(*files_, folder_);
-  if (manifest.ok() && manifest->generation >= generation_) return status;
+  const char* made = "the change was made all the same";
   return {code, Text(status.message(), "; ",
-                     current_.generation > 0 ? folder_ + " is unchanged" : "nothing was written")};
+                     published_                ? made
+                     : current_.generation > 0 ? folder_ + " is unchanged"
+                                               : "nothing was written")};
+} catch (...) {
+  return Status(ErrorCode::kResourceExhausted, kOutOfMemory);
 }
 
-void FolderChange::RemoveFiles(const Manifest& keep, int64_t least_generation) const {
+void FolderChange::RemoveFiles(const Manifest& keep, int64_t least_generation) const noexcept try {
   const auto names = files_->List(folder_);
   if (!names.ok()) return;
+  const std::unordered_set<std::string> kept = keep.names();
   for (const std::string& name : *names) {
-    if (!IsOurName(name) || name == kLockName || keep.names(name)) continue;
+    if (!IsOurName(name) || name == kLockName || kept.contains(name)) continue;
     if (name.ends_with(kTemporarySuffix) || GenerationOf(name).value_or(0) >= least_generation) {
       (void)files_->Remove(PathOf(name)).ok();
     }
   }
+} catch (...) {  // no memory
 }
 
 }  // namespace resmem

@@ -11,6 +11,7 @@
 
 #include "memory/manifest/manifest.h"
 #include "support/file_system.h"
+#include "support/guard.h"
 
 namespace resmem {
 
@@ -24,7 +25,8 @@ class FolderChange {
   // Errors: kNotFound (no memory, no parent folder), kInvalidArgument (something else is there),
   // kResourceExhausted (another process is changing it), and those of ReadManifest().
   static Result<std::unique_ptr<FolderChange>> Begin(FileSystem& files, const std::string& path,
-                                                     Start start);
+                                                     Start start,
+                                                     const ChangeOptions& options = {});
   ~FolderChange();
   FolderChange(const FolderChange&) = delete;
   FolderChange& operator=(const FolderChange&) = delete;
@@ -44,7 +46,16 @@ class FolderChange {
   Status Publish(Manifest manifest);
 
   // `status` of this change; where the system refused something, also what is left.
-  Status Explained(const Status& status) const;
+  Status Explained(Status status) const noexcept;
+  // body(), its exceptions too, Explained().
+  template <class Body>
+  Status Try(const Body& body) const {
+    try {
+      return Explained(body());
+    } catch (...) {
+      return Explained(CaughtException("change the memory"));
+    }
+  }
 
  private:
   FolderChange(FileSystem& files, std::string folder);
@@ -53,7 +64,8 @@ class FolderChange {
   Status ReadState(Start start);
   // Removes what a writer of ours left: files of `least_generation` or later that `keep` does not
   // name, and temporary ones.  Best effort: the next writer tries again.
-  void RemoveFiles(const Manifest& keep, int64_t least_generation) const;
+  void RemoveFiles(const Manifest& keep, int64_t least_generation) const noexcept;
+  void CleanUp() const;
 
   FileSystem* files_;
   std::string folder_;
@@ -66,10 +78,12 @@ class FolderChange {
 
 // Changes a memory that must be there: body(change) writes and publishes.
 template <class Body>
-Status ChangeMemory(FileSystem& files, const std::string& path, const Body& body) {
-  RESMEM_ASSIGN_OR_RETURN(const std::unique_ptr<FolderChange> change,
-                          FolderChange::Begin(files, path, FolderChange::Start::kExisting));
-  return change->Explained(body(change.get()));
+Status ChangeMemory(FileSystem& files, const std::string& path, const ChangeOptions& options,
+                    const Body& body) {
+  RESMEM_ASSIGN_OR_RETURN(
+      const std::unique_ptr<FolderChange> change,
+      FolderChange::Begin(files, path, FolderChange::Start::kExisting, options));
+  return change->Try([&] { return body(change.get()); });
 }
 
 }  // namespace resmem

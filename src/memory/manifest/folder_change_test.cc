@@ -104,7 +104,8 @@ TEST(FolderChange, AfterTheLastGenerationNothingIsWritten) {
   auto manifest = ReadManifest(FileSystem::Posix(), path);
   ASSERT_TRUE(manifest.ok());
   manifest->generation = 999'999'999'999'998;
-  ASSERT_TRUE(WriteManifest(FileSystem::Posix(), path, *manifest).ok());
+  bool replaced = false;
+  ASSERT_TRUE(WriteManifest(FileSystem::Posix(), path, *manifest, &replaced).ok());
   ASSERT_TRUE(AppendOne(path).ok());
   EXPECT_EQ(Open(path).rows(), 6);
   const std::string last = ReadBytes(path + "/MANIFEST");

@@ -31,13 +31,25 @@ int64_t Manifest::stored_rows() const {
   return rows;
 }
 
-bool Manifest::names(const std::string& file) const {
-  const auto is_part = [&](const IndexPart& part) { return part.file.file == file; };
-  return file == kManifestName || (deletions && deletions->file == file) ||
-         (index && ((index->queries && index->queries->file == file) ||
-                    std::any_of(index->parts.begin(), index->parts.end(), is_part))) ||
-         std::any_of(segments.begin(), segments.end(),
-                     [&](const FileRecord& segment) { return segment.file == file; });
+std::unordered_set<std::string> Manifest::names() const {
+  std::unordered_set<std::string> names = {kManifestName};
+  for (const FileRecord& segment : segments) names.insert(segment.file);
+  if (deletions) names.insert(deletions->file);
+  if (index && index->queries) names.insert(index->queries->file);
+  if (index) {
+    for (const IndexPart& part : index->parts) names.insert(part.file.file);
+  }
+  return names;
+}
+
+Status CheckToken(const std::string& token) {
+  const bool control = std::any_of(token.begin(), token.end(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+  });
+  if (!token.empty() && token.size() <= kLongestToken && !control) return {};
+  return {ErrorCode::kInvalidArgument,
+          Text("the token has ", token.size(), " bytes", control ? ", control characters too" : "",
+               "; give 1 to ", kLongestToken, " bytes of text")};
 }
 
 void Manifest::ForgetIndex() {
@@ -76,7 +88,8 @@ Result<Manifest> ReadManifest(FileSystem& files, const std::string& folder) {
   return manifest;
 }
 
-Status WriteManifest(FileSystem& files, const std::string& folder, const Manifest& manifest) {
+Status WriteManifest(FileSystem& files, const std::string& folder, const Manifest& manifest,
+                     bool* replaced) {
   RESMEM_ASSIGN_OR_RETURN(const std::string json, ManifestToJson(manifest));
   const auto bytes = static_cast<int64_t>(json.size());
   if (bytes > kMaxJsonBytes) {
@@ -88,7 +101,7 @@ Status WriteManifest(FileSystem& files, const std::string& folder, const Manifes
                           ContainerWriter::Create(files, folder + "/" + kManifestName,
                                                   FileKind::kManifest, {JsonSection(bytes)}));
   RESMEM_RETURN_IF_ERROR(writer.AppendValues<char>(0, json));
-  return writer.Finish().status();
+  return writer.Finish(replaced).status();
 }
 
 }  // namespace resmem

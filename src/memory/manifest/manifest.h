@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "resmem/residual_memory.h"
@@ -47,6 +48,12 @@ struct IndexRecord {
   int64_t rows() const;
 };
 
+// An append that a client named, so that a repetition is known.
+struct AppendToken {
+  std::string token;
+  int64_t rows = 0;  // that it added
+};
+
 struct Manifest {
   MemoryDescription description;
   int64_t generation = 0;
@@ -54,21 +61,29 @@ struct Manifest {
   std::vector<FileRecord> segments;
   std::optional<FileRecord> deletions;
   std::optional<IndexRecord> index;
-  int64_t bytes = 0;  // of the manifest's own file; set by ReadManifest()
+  std::vector<AppendToken> append_tokens;  // the latest, the oldest of them first
+  int64_t bytes = 0;                       // of the manifest's own file; set by ReadManifest()
 
   int64_t stored_rows() const;
-  bool names(const std::string& file) const;
+  // Of every file that counts, with its own.
+  std::unordered_set<std::string> names() const;
   // Inlined, it makes g++ 12 warn of an index that is not there.
   void ForgetIndex();
 };
 
 inline constexpr uint64_t kLargestId = INT64_MAX;
+inline constexpr size_t kMostTokens = 1000, kLongestToken = 200;
+
+// kInvalidArgument unless it is text of 1 to kLongestToken bytes without control characters.
+Status CheckToken(const std::string& token);
 
 // Errors: kNotFound, kCorrupt, kTooNew, kUnsupported, kIo.
 Result<Manifest> ReadManifest(FileSystem& files, const std::string& folder);
 
-// Replaces the manifest atomically.  kInvalidArgument where a text is not UTF-8.
-Status WriteManifest(FileSystem& files, const std::string& folder, const Manifest& manifest);
+// Replaces the manifest atomically.  kInvalidArgument where a text is not UTF-8.  `*replaced` is
+// set as soon as the new one is in place, whatever fails after that.
+Status WriteManifest(FileSystem& files, const std::string& folder, const Manifest& manifest,
+                     bool* replaced);
 
 }  // namespace resmem
 

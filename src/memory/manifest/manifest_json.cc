@@ -66,6 +66,21 @@ Status ReadDescription(const Json& object, MemoryDescription* description) {
   return status.ok() ? status : CorruptManifest(status.message());
 }
 
+Status ReadTokens(const Json& object, Manifest* manifest) {
+  const auto tokens = object.find("append_tokens");  // written from 0.2 on, where there are any
+  if (tokens == object.end()) return {};
+  if (!tokens->is_array()) return CorruptManifest("the manifest: append_tokens is not a list");
+  for (const Json& entry : *tokens) {
+    AppendToken token;
+    Fields fields(entry, Text("append token ", manifest->append_tokens.size()));
+    fields.Get("token", &token.token);
+    fields.Get("rows", &token.rows);
+    RESMEM_RETURN_IF_ERROR(fields.status());
+    manifest->append_tokens.push_back(std::move(token));
+  }
+  return {};
+}
+
 Status ReadFileList(const Json& object, Manifest* manifest) {
   Fields fields(object, "the manifest");
   fields.Get("generation", &manifest->generation);
@@ -95,6 +110,7 @@ Status ReadFileList(const Json& object, Manifest* manifest) {
     rows = *sum;
     manifest->segments.push_back(std::move(record));
   }
+  RESMEM_RETURN_IF_ERROR(ReadTokens(object, manifest));
   const auto index = object.find("index");  // memories had none at first
   if (index != object.end() && !index->is_null()) {
     RESMEM_ASSIGN_OR_RETURN(manifest->index, IndexFromJson(*index, *manifest));
@@ -146,6 +162,12 @@ Result<std::string> ManifestToJson(const Manifest& manifest) {
       {"index", manifest.index ? IndexToJson(*manifest.index) : Json(nullptr)},
   };
   if (own_answer) json["answer"] = AnswerToJson(d);
+  if (!manifest.append_tokens.empty()) {
+    Json& tokens = json["append_tokens"] = Json::array();
+    for (const AppendToken& append : manifest.append_tokens) {
+      tokens.push_back({{"token", append.token}, {"rows", append.rows}});
+    }
+  }
   for (const auto& [name, value] : json.items()) {
     try {
       (void)value.dump();

@@ -35,7 +35,8 @@ Result<std::unique_ptr<RowWriter>> RowWriter::Create(FileSystem& files, const st
   using Start = FolderChange::Start;
   RESMEM_ASSIGN_OR_RETURN(
       std::unique_ptr<FolderChange> change,
-      FolderChange::Begin(files, path, options.overwrite ? Start::kNewOrReplace : Start::kNew));
+      FolderChange::Begin(files, path, options.overwrite ? Start::kNewOrReplace : Start::kNew,
+                          options.change));
   std::unique_ptr<RowWriter> writer(new RowWriter(std::move(change), std::move(manifest), rows));
   writer->index_ = options.index;
   RESMEM_RETURN_IF_ERROR(writer->Begin());
@@ -43,14 +44,36 @@ Result<std::unique_ptr<RowWriter>> RowWriter::Create(FileSystem& files, const st
 }
 
 Result<std::unique_ptr<RowWriter>> RowWriter::Append(FileSystem& files, const std::string& path,
-                                                     int64_t rows) {
+                                                     int64_t rows, const AppendOptions& options) {
   RESMEM_RETURN_IF_ERROR(CheckRowCount(rows));
-  RESMEM_ASSIGN_OR_RETURN(std::unique_ptr<FolderChange> change,
-                          FolderChange::Begin(files, path, FolderChange::Start::kExisting));
+  if (!options.token.empty()) RESMEM_RETURN_IF_ERROR(CheckToken(options.token));
+  RESMEM_ASSIGN_OR_RETURN(
+      std::unique_ptr<FolderChange> change,
+      FolderChange::Begin(files, path, FolderChange::Start::kExisting, options.change));
   Manifest manifest = change->current();
   std::unique_ptr<RowWriter> writer(new RowWriter(std::move(change), std::move(manifest), rows));
-  RESMEM_RETURN_IF_ERROR(writer->Begin());
+  if (!options.token.empty()) RESMEM_RETURN_IF_ERROR(writer->TakeToken(options.token));
+  if (!writer->repeated_) RESMEM_RETURN_IF_ERROR(writer->Begin());
   return writer;
+}
+
+Status RowWriter::TakeToken(const std::string& token) {
+  std::vector<AppendToken>& known = manifest_.append_tokens;
+  const auto found = std::find_if(known.begin(), known.end(),
+                                  [&](const AppendToken& append) { return append.token == token; });
+  if (found == known.end()) {
+    if (known.size() >= kMostTokens) known.erase(known.begin());
+    known.push_back({token, rows_});
+    return {};
+  }
+  if (found->rows != rows_) {
+    return {ErrorCode::kMismatch,
+            Text(change_->folder(), ": the token \"", token, "\" was given for ", found->rows,
+                 " rows before, now for ", rows_, "; give every append a token of its own")};
+  }
+  repeated_ = true;
+  change_.reset();  // others may write
+  return {};
 }
 
 Status RowWriter::Begin() {
@@ -62,6 +85,7 @@ Status RowWriter::Begin() {
 }
 
 Status RowWriter::Add(const Rows& rows) {
+  if (repeated_) return {};
   RESMEM_RETURN_IF_ERROR(broken_);
   RESMEM_RETURN_IF_ERROR(CheckRows(rows, description(), added_));
   if (rows.count() > rows_ - added_) {
@@ -69,7 +93,7 @@ Status RowWriter::Add(const Rows& rows) {
   }
   if (rows.count() == 0) return {};
   RESMEM_RETURN_IF_ERROR(TakeIds(rows));
-  broken_ = change_->Explained(segment_->Add(rows, new_ids_));
+  broken_ = change_->Try([&] { return segment_->Add(rows, new_ids_); });
   if (!broken_.ok()) return broken_;
   if (!rows.ids.empty()) user_ids_.insert(user_ids_.end(), new_ids_.begin(), new_ids_.end());
   for (const uint64_t id : new_ids_) manifest_.next_id = std::max(manifest_.next_id, id + 1);
@@ -131,12 +155,13 @@ Status RowWriter::CheckNotRepeated() const {
 }
 
 Status RowWriter::Finish(Progress* progress) {
+  if (repeated_) return {};
   RESMEM_RETURN_IF_ERROR(broken_);
   if (added_ != rows_) {
     return BadRow(Text(rows_, " rows were announced, but ", added_, " were added"));
   }
   RESMEM_RETURN_IF_ERROR(CheckNotRepeated());
-  const Status status = change_->Explained(Publish(progress));
+  const Status status = change_->Try([&] { return Publish(progress); });
   // Others may write now, even if this object lives on.
   segment_.reset();
   change_.reset();

@@ -22,9 +22,10 @@ class RowWriter {
                                                    int64_t rows,
                                                    const MemoryWriter::Options& options);
   static Result<std::unique_ptr<RowWriter>> Append(FileSystem& files, const std::string& path,
-                                                   int64_t rows);
+                                                   int64_t rows, const AppendOptions& options = {});
 
   const MemoryDescription& description() const { return manifest_.description; }
+  bool repeated() const { return repeated_; }
   Status Add(const Rows& rows);
   Status Finish(Progress* progress = nullptr);
   Segment::Mass mass() const { return mass_; }  // of the rows so far
@@ -33,6 +34,8 @@ class RowWriter {
   RowWriter(std::unique_ptr<FolderChange> change, Manifest manifest, int64_t rows)
       : change_(std::move(change)), manifest_(std::move(manifest)), rows_(rows) {}
   Status Begin();
+  // Whether the memory knows the token; kMismatch where it was given for other rows.
+  Status TakeToken(const std::string& token);
   // Sets new_ids_ to the ids of these rows, the user's or the next ones.
   Status TakeIds(const Rows& rows);
   Status CheckNotLiving(std::span<const uint64_t> ids);
@@ -43,6 +46,7 @@ class RowWriter {
   Manifest manifest_;                    // as it will be
   int64_t rows_;                         // promised
   std::optional<IndexOptions> index_{};  // of a new memory
+  bool repeated_ = false;                // by the token: nothing is to be done
   int64_t added_ = 0;
   Segment::Mass mass_;
   std::unique_ptr<SegmentWriter> segment_;  // none without rows
