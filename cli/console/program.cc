@@ -185,9 +185,9 @@ int RunProgram(const Program& program, int argc, char** argv) {
     } catch (const std::bad_alloc&) {
       throw;
     } catch (const std::exception& exception) {
-      console.Error(std::string("a bug in resmem, please report it with this command: ") +
-                        exception.what(),
-                    StateOfChange(""));
+      console.Error(
+          std::string("a bug in resmem, please report it with this command: ") + exception.what(),
+          StateOfChange(""));
       return static_cast<int>(ExitCode::kBug);
     }
   } catch (const std::bad_alloc&) {

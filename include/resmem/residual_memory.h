@@ -247,8 +247,8 @@ class MemoryWriter {
   // New rows of an existing memory: found by the next Open() after Finish().  A row id
   // that is already in the memory is kBadData.  Costs as much as the new rows; if the memory has an
   // index and there are many, Finish() also indexes them.  If the memory has many small segments,
-  // Finish() merges them; row numbers and answers stay.  kMismatch if the token was used for another
-  // number of rows.
+  // Finish() merges them; row numbers and answers stay.  kMismatch if the token was used for
+  // another number of rows.
   static Result<MemoryWriter> Append(const std::string& path, int64_t rows,
                                      const AppendOptions& options = {});
   MemoryWriter(MemoryWriter&&) noexcept;

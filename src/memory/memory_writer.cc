@@ -32,8 +32,7 @@ Result<MemoryWriter> MemoryWriter::Create(const std::string& path,
 Result<MemoryWriter> MemoryWriter::Append(const std::string& path, int64_t rows,
                                           const AppendOptions& options) try {
   auto impl = std::make_unique<Impl>();
-  RESMEM_ASSIGN_OR_RETURN(impl->rows,
-                          RowWriter::Append(FileSystem::Of(path), path, rows, options));
+  RESMEM_ASSIGN_OR_RETURN(impl->rows, RowWriter::Append(FileSystem::Of(path), path, rows, options));
   impl->path = path;
   return MemoryWriter(std::move(impl));
 } catch (...) {
