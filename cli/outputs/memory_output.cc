@@ -29,8 +29,7 @@ Status MemoryOutput::Print(const std::string& path, const ResidualMemory& memory
   DescribeMass(memory, &info);
   const std::string json = MemoryJson(info, FinishedRun(run, console));
   RESMEM_RETURN_IF_ERROR(memory.damage());
-  return PrintResult(json + "
-");
+  return PrintResult(json + "\n");
 }
 
 }  // namespace resmem::cli

@@ -83,7 +83,7 @@ Result<Manifest> ReadManifest(FileSystem& files, const std::string& folder);
 // Replaces the manifest atomically.  kInvalidArgument where a text is not UTF-8.  `*replaced` is
 // set as soon as the new one is in place, whatever fails after that.
 Status WriteManifest(FileSystem& files, const std::string& folder, const Manifest& manifest,
-                     bool* replaced);
+                     bool* replaced = nullptr);
 
 }  // namespace resmem
 
