@@ -67,7 +67,7 @@ Status ReadDescription(const Json& object, MemoryDescription* description) {
 }
 
 Status ReadTokens(const Json& object, Manifest* manifest) {
-  const auto tokens = object.find("append_tokens");  // written from 0.2 on, where there are any
+  const auto tokens = object.find("append_tokens");  // where there are any
   if (tokens == object.end()) return {};
   if (!tokens->is_array()) return CorruptManifest("the manifest: append_tokens is not a list");
   for (const Json& entry : *tokens) {
