@@ -104,9 +104,15 @@ class _Remembering(BaseEstimator):
         self.tuning_ = None
         self.adopted_ = False
         if honest and self.adopt != "never":
-            gain = self._judge_split(keys, outputs, y, judged) if separate else self._judge_folds(keys, outputs, y)
-            self._tune(self.memory_, *((keys[judged], outputs[judged], y[judged]) if separate else ()))
-            self.adopted_ = self._is_gain(gain)
+            rows = (keys[judged], outputs[judged], y[judged]) if separate else ()
+            # The memory's own answer; where few rows do not carry it, the paper's form.
+            for method in (None, "resmem"):
+                gain = self._judge_split(keys, outputs, y, judged, method) if separate else \
+                    self._judge_folds(keys, outputs, y, method)
+                self._tune(self.memory_, *rows, method=method)
+                self.adopted_ = self._is_gain(gain)
+                if self.adopted_:
+                    break
         self.adopted_ = self.adopted_ or self.adopt == "always"
 
     def _fitted(self, X: Any, y: np.ndarray) -> Any:
@@ -131,7 +137,7 @@ class _Remembering(BaseEstimator):
             outputs[test] = found
         return outputs, True
 
-    def _tune(self, memory: Memory, *rows: np.ndarray, keep: bool = True) -> bool:
+    def _tune(self, memory: Memory, *rows: np.ndarray, method: Optional[str], keep: bool = True) -> bool:
         """Chooses what was not given; too few rows leave the memory as it is."""
         given = {name: [value] for name, value in
                  (("k", self.k), ("sigma", self.sigma), ("temperature", self.temperature)) if value is not None}
@@ -140,14 +146,15 @@ class _Remembering(BaseEstimator):
             if rows:
                 rows, given["targets"] = rows[:2], rows[2]
         try:
-            tuning = memory.tune(*rows, any_model=True, progress=self.progress and keep, **given)
+            tuning = memory.tune(*rows, any_model=True, method=method, progress=self.progress and keep, **given)
         except InvalidValue:
             return False
         if keep:
             self.tuning_ = tuning
         return True
 
-    def _judge_folds(self, keys: np.ndarray, outputs: np.ndarray, y: np.ndarray) -> np.ndarray:
+    def _judge_folds(self, keys: np.ndarray, outputs: np.ndarray, y: np.ndarray,
+                     method: Optional[str]) -> np.ndarray:
         """What each row gains by a memory and a choice that know nothing of it: two halves, each by the other."""
         half = np.random.RandomState(0).permutation(y.shape[0]) % 2
         gains = []
@@ -156,19 +163,21 @@ class _Remembering(BaseEstimator):
             if inside.sum() < 4 or outside.sum() < 1:
                 return np.zeros(0)
             memory = self._build(keys[inside], outputs[inside], y[inside], True)
-            if not self._tune(memory, keep=False):
+            if not self._tune(memory, method=method, keep=False):
                 return np.zeros(0)
             gains.append(self._gains(memory, keys[outside], outputs[outside], y[outside]))
         return np.concatenate(gains)
 
-    def _judge_split(self, keys: np.ndarray, outputs: np.ndarray, y: np.ndarray, judged: np.ndarray) -> np.ndarray:
+    def _judge_split(self, keys: np.ndarray, outputs: np.ndarray, y: np.ndarray, judged: np.ndarray,
+                     method: Optional[str]) -> np.ndarray:
         half = np.random.RandomState(0).permutation(judged.size) % 2
         gains = []
         for part in (0, 1):
             chosen_on, tried_on = judged[half != part], judged[half == part]
             memory = self.memory_.copy()
             if min(chosen_on.size, tried_on.size) < 1 or \
-                    not self._tune(memory, keys[chosen_on], outputs[chosen_on], y[chosen_on], keep=False):
+                    not self._tune(memory, keys[chosen_on], outputs[chosen_on], y[chosen_on], method=method,
+                                   keep=False):
                 return np.zeros(0)
             gains.append(self._gains(memory, keys[tried_on], outputs[tried_on], y[tried_on]))
         return np.concatenate(gains)
