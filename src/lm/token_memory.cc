@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "memory/manifest/file_names.h"
 #include "support/file_system.h"
 #include "support/guard.h"
 #include "support/output_lock.h"
@@ -73,13 +74,22 @@ class TokenMemoryWriter {
                        "another place, or remove it"));
   }
 
+  // So that the first segment gets the first name, as in a run that was not interrupted.
+  Result<int64_t> RemoveBeginnings(FileSystem& files) const {
+    RESMEM_ASSIGN_OR_RETURN(const std::vector<std::string> names, files.List(partial_));
+    for (const std::string& name : names) {
+      if (IsOurName(name)) RESMEM_RETURN_IF_ERROR(files.Remove(Text(partial_, "/", name)));
+    }
+    return int64_t{0};
+  }
+
   // Of earlier work on the same.
   Result<int64_t> RowsDone(FileSystem& files) const {
     if (!files.Exists(partial_)) return int64_t{0};
     const auto memory = ResidualMemory::Open(partial_, {.verify_blocks = false});
     if (!memory.ok()) {
       // Killed before the manifest of its first segment: nothing of it counts.
-      if (memory.status().code() == ErrorCode::kNotFound) return int64_t{0};
+      if (memory.status().code() == ErrorCode::kNotFound) return RemoveBeginnings(files);
       return Status(memory.status().code(),
                     Text(memory.status().message(), "; or remove ", partial_, " and begin again"));
     }
@@ -108,10 +118,10 @@ class TokenMemoryWriter {
     }
     const int64_t end =
         last == rows_.window_count() ? rows_.rows() : rows_.windows().window(last).first_row;
-    RESMEM_ASSIGN_OR_RETURN(
-        MemoryWriter writer,
-        begin == 0 ? MemoryWriter::Create(partial_, description_, end - begin, {.overwrite = true})
-                   : MemoryWriter::Append(partial_, end - begin));
+    RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer,
+                            begin == 0
+                                ? MemoryWriter::Create(partial_, description_, end - begin, {})
+                                : MemoryWriter::Append(partial_, end - begin));
     int64_t done = begin;
     for (int64_t w = first; w < last; w += kWindowsAtOnce) {
       if (options_.progress != nullptr) {

@@ -50,20 +50,21 @@ class KilledTest(unittest.TestCase):
 
     def kill_everywhere(self, *command):
         """The command without -o OUTPUT.  Gives how many kills there were."""
-        self.resmem(*command, "-o", "whole.out", KILL_COUNT="count")
+        name = command[1]
+        self.resmem(*command, "-o", f"{name}.whole", KILL_COUNT="count")
         points = int((self.folder / "count").read_text())
         self.assertGreater(points, 10)
-        whole = self.bytes_of("whole.out")
+        whole = self.bytes_of(f"{name}.whole")
         step = -(-points // MOST_POINTS)
         kills = 0
         for point in range(1, points + 1, step):
-            output = f"cut{point}.out"
+            output = f"{name}.cut{point}.out"
             killed = self.resmem(*command, "-o", output, check=False, KILL_AT=str(point))
             if killed.returncode == -signal.SIGKILL:
                 kills += 1
             again = self.resmem(*command, "-o", output, check=False)
             self.assertEqual(again.returncode, 0, f"killed before change {point} of {points}:\n{again.stderr}")
-            self.assertEqual(self.bytes_of(output), whole, f"killed before change {point} of {points}")
+            self.assertTrue(self.bytes_of(output) == whole, f"killed before change {point} of {points}")
             left = [p.name for p in self.folder.iterdir() if output in p.name and p.name != output]
             self.assertEqual(left, [], f"killed before change {point} of {points}")
         return kills
