@@ -71,7 +71,7 @@ std::string MethodWords(const MethodResult& result) {
 }
 
 std::string LmEval::Words(const Evaluation& evaluation) const {
-  Table table = MethodsTable("perplexity");
+  Table table = MethodsTable({"perplexity"});
   for (const MethodResult& result : evaluation.methods) {
     const bool is_base = &result == &evaluation.methods.front();
     std::vector<std::string> cells = MethodCells(MethodWords(result), result, is_base);

@@ -123,8 +123,8 @@ class PosixLock final : public FileLock {
 
 // The file's first `size` bytes, page-aligned; null with errno.
 void* ReadAll(int descriptor, size_t size) {
-  constexpr size_t kPage = 4096;
-  void* data = std::aligned_alloc(kPage, (size + kPage - 1) / kPage * kPage);
+  constexpr size_t kLine = 4096;
+  void* data = std::aligned_alloc(kLine, (size + kLine - 1) / kLine * kLine);
   if (data == nullptr) errno = ENOMEM;
   size_t done = 0;
   while (data != nullptr && done < size) {

@@ -18,7 +18,7 @@ void ExpectNoLeftovers(const std::string& path) {
   const auto manifest = ReadManifest(FileSystem::Posix(), path);
   ASSERT_TRUE(manifest.ok()) << manifest.status().message();
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
-    EXPECT_TRUE(manifest->names(entry.path().filename())) << entry.path();
+    EXPECT_TRUE(manifest->names().contains(entry.path().filename().string())) << entry.path();
   }
 }
 
