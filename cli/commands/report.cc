@@ -35,10 +35,17 @@ Status InFile(const std::string& path, const Status& status) {
 std::string ValuesOf(const std::string& document) {
   const auto json = nlohmann::json::parse(document, nullptr, /*allow_exceptions=*/false);
   if (!json.is_object()) return "";
-  const char* name = json.contains("chosen") ? "chosen" : "parameters";
-  if (!json.contains(name) || !json[name].is_object()) return "";
+  // Of a tuning: the blend's where it became the memory's answer, else ResMem's.
+  const auto place = [&] {
+    using Pointer = nlohmann::json::json_pointer;
+    const Pointer adopted("/blend/adopted"), blend("/blend/fitted/parameters");
+    if (!json.contains("chosen")) return Pointer("/parameters");
+    const bool blended = json.contains(adopted) && json[adopted] == true && json.contains(blend);
+    return blended ? blend : Pointer("/chosen");
+  }();
+  if (!json.contains(place) || !json[place].is_object()) return "";
   std::string words;
-  for (const auto& [key, value] : json[name].items()) {
+  for (const auto& [key, value] : json[place].items()) {
     words += (words.empty() ? "" : ", ") + key + " = " + value.dump();
   }
   const auto path = nlohmann::json::json_pointer("/run/memory/path");

@@ -28,6 +28,9 @@ struct Slopes {
   double ridge = 0;
 };
 
+// A blend is fitted once for each fold; more of them would take long and tell little more.
+constexpr int64_t kMostBlendFolds = 20;
+
 class BlendTuner {
  public:
   BlendTuner(const ResidualMemory& memory, const ValidationRows& rows, const TuneOptions& options,
@@ -35,7 +38,7 @@ class BlendTuner {
       : memory_(memory),
         options_(options),
         sample_(memory, rows, std::min(kSampleBytes, options.memory_limit)),
-        folds_(folds) {
+        folds_(std::min(folds, kMostBlendFolds)) {
     search_options_.objective = options.objective;
     search_options_.fpr_limit = options.fpr_limit;
     if (options.method == Method::kLogitBoost) {
@@ -76,12 +79,14 @@ class BlendTuner {
   }
 
  private:
+  int64_t FoldOf(int64_t row) const { return sample_.fold(row) % folds_; }
+
   // All rows first, then all but each fold.
   void MakeSubsets() {
     subsets_.resize(static_cast<size_t>(folds_) + 1);
     for (int64_t row = 0; row < sample_.rows(); ++row) {
       for (int64_t subset = 0; subset <= folds_; ++subset) {
-        if (subset == 0 || sample_.fold(row) != subset - 1) {
+        if (subset == 0 || FoldOf(row) != subset - 1) {
           subsets_[static_cast<size_t>(subset)].push_back(row);
         }
       }
@@ -132,7 +137,7 @@ class BlendTuner {
       if (subset == 0) base_temperature_ = blend.base_temperature;
       std::vector<float> scratch;
       for (int64_t row = 0; row < sample_.rows(); ++row) {
-        if (subset == 0 || sample_.fold(row) != static_cast<int32_t>(subset) - 1) continue;
+        if (subset == 0 || FoldOf(row) != static_cast<int32_t>(subset) - 1) continue;
         // Without neighbors a blend is the base at its temperature.
         scaled_losses_[static_cast<size_t>(row)] = JudgeBlend(sample_, blend, row, &scratch).loss;
       }
@@ -216,7 +221,7 @@ class BlendTuner {
   void JudgeFold(const Blend& blend, int32_t fold) {
     std::vector<float> scratch;
     for (int64_t row = 0; row < sample_.rows(); ++row) {
-      if (sample_.fold(row) != fold) continue;
+      if (FoldOf(row) != fold) continue;
       const BlendedRow judged = JudgeBlend(sample_, blend, row, &scratch);
       losses_[static_cast<size_t>(row)] = judged.loss;
       right_[static_cast<size_t>(row)] = judged.answer == sample_.label(row);

@@ -243,6 +243,7 @@ TEST_F(TuneTest, RowsBeforeTheFirstValidationRowCostNothing) {
   rows.roles = roles;
   TuneOptions options = SmallGrid();
   // Room for the grid's sums and for the 20 rows, not for 50.
+  options.folds = 0;
   options.memory_limit = 20 * (4 * 6 + 12 * 40 + 8);
   EXPECT_EQ(Run(rows, options, 50).rows, 20);
 }
@@ -306,7 +307,10 @@ TEST_F(TuneTest, TheCalibratorHasTheLowestLossOfAll) {
   ASSERT_TRUE(
       UpdateDescription(folder_ / "m.resmem", ApplyTuning(memory_->description(), tuning)).ok());
   const ResidualMemory memory = Open(folder_ / "m.resmem");
-  const Result<Evaluation> result = Evaluate(Predictor(memory), ReadRows(queries_.view()));
+  EvaluationOptions by_resmem;
+  by_resmem.method = Method::kResMem;
+  const Result<Evaluation> result =
+      Evaluate(Predictor(memory), ReadRows(queries_.view()), by_resmem);
   EXPECT_NEAR(result->resmem_calibration.nll, tuning.calibrated_nll, 1e-12);
 }
 

@@ -199,7 +199,7 @@ class LanguageModelTest(unittest.TestCase):
     def test_tuning_writes_a_choice_that_is_not_worse(self):
         self.run_resmem(*self.memorize, "-o", "tuned.resmem")
         shape = ["--model", "lm.onnx", "--window", str(WINDOW), "--stride", str(STRIDE)]
-        tune = ["lm", "tune", "tuned.resmem", "--tokens", "test.tokens", *shape]
+        tune = ["lm", "tune", "tuned.resmem", "--method", "resmem", "--tokens", "test.tokens", *shape]
         dry = json.loads(self.run_resmem(*tune, "--dry-run", "--json").stdout)
         self.assertFalse(json.loads(self.run_resmem("info", "tuned.resmem", "--json").stdout)["memory"]["tuned"])
         done = self.run_resmem(*tune)
@@ -375,7 +375,7 @@ class LanguageModelTest(unittest.TestCase):
         self.run_resmem(*self.memorize, "-o", "once.resmem")
         # The same request finds its work done; another does not get that memory.
         again = self.run_resmem(*self.memorize, "-o", "once.resmem")
-        self.assertIn("were there from earlier work", again.stdout)
+        self.assertIn("kept from an earlier run", again.stdout)
         other = self.run_resmem(*self.memorize, "--key-type", "int8", "-o", "once.resmem", check=False)
         self.assertEqual(other.returncode, 2)
         self.assertIn("once.resmem: is there already", other.stderr)
