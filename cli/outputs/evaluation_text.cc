@@ -102,8 +102,13 @@ std::string CalibrationText(const Evaluation& evaluation) {
 }
 
 std::string GroupsText(const std::string& title, const std::vector<GroupResult>& groups) {
-  Table table(
-      {{title, Align::kLeft}, {"rows"}, {"base"}, {"ResMem"}, {"gain"}, {"fixed"}, {"harmed"}});
+  Table table({{title, Align::kLeft},
+               {"rows"},
+               {"base"},
+               {"with memory"},
+               {"gain"},
+               {"fixed"},
+               {"harmed"}});
   for (const GroupResult& group : groups) {
     table.AddRow({group.name, Count(group.total), Percent(Share(group.base_correct, group.total)),
                   Percent(Share(group.resmem_correct, group.total)),

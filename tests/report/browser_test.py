@@ -106,7 +106,7 @@ class BrowserTest(unittest.TestCase):
     def test_headline_speaks_the_documents_numbers(self):
         gain = self.open("evaluation")["gain"]
         headline = self.browser.evaluate("document.querySelector('.headline').textContent")
-        self.assertEqual(headline, f"ResMem gets {gain['fixed']:,} of {gain['total']:,} "
+        self.assertEqual(headline, f"The memory gets {gain['fixed']:,} of {gain['total']:,} "
                          "rows right that the base model got wrong, and harms "
                          f"{gain['harmed']:,} that it got right.")
 

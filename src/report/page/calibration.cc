@@ -39,7 +39,7 @@ Html BinRow(const Node& base, const Node& resmem, size_t bin, size_t bins) {
 
 }  // namespace
 
-Html CalibrationSection(const Node& node) {
+Html CalibrationSection(const Node& node, bool by_calibrator) {
   const Node base = node.At("base"), resmem = node.At("resmem");
   const Calibration before = ReadCalibration(base), after = ReadCalibration(resmem);
   const auto row = [&](const char* name, const char* meaning, const char* field) {
@@ -61,20 +61,22 @@ Html CalibrationSection(const Node& node) {
   Html lede;
   lede << "Where bars end on the diagonal, an answer given with 80\u202f% confidence is right four "
        << "times in five. The columns below tell how many answers fall into each bin; a bin of few "
-       << "answers is drawn hollow, because it shows chance rather than the method. ResMem's "
-          "probabilities are made from its scores by \u201c"
-       << Name(node.At("calibrator").Text()) << "\u201d.";
+       << "answers is drawn hollow, because it shows chance rather than the method.";
+  if (by_calibrator) {
+    lede << " ResMem's probabilities are made from its scores by \u201c"
+         << Name(node.At("calibrator").Text()) << "\u201d.";
+  }
   return Html() << Element("p", {{"class", "lede"}}, lede)
-                << Element(
-                       "div", {{"class", "grid-2"}},
-                       ChartFigure("Before: base model", "",
-                                   DrawReliability("Base model", before, "base")),
-                       ChartFigure("After: ResMem", "", DrawReliability("ResMem", after, "resmem")))
-                << Table("Calibration", Heading({"Measure", "Base", "ResMem", "Change"}), rows)
+                << Element("div", {{"class", "grid-2"}},
+                           ChartFigure("Before: base model", "",
+                                       DrawReliability("Base model", before, "base")),
+                           ChartFigure("After: with the memory", "",
+                                       DrawReliability("With the memory", after, "resmem")))
+                << Table("Calibration", Heading({"Measure", "Base", "With memory", "Change"}), rows)
                 << Details("Bins as a table",
                            Table("Bins of confidence",
                                  Heading({"Confidence", "Base, answers", "mean confidence", "right",
-                                          "ResMem, answers", "mean confidence", "right"}),
+                                          "With memory, answers", "mean confidence", "right"}),
                                  bins));
 }
 
@@ -92,7 +94,7 @@ Html CoarseSection(const Node& coarse) {
                     CountData(coarse.At(part)), CountData(coarse.At(whole)));
   };
   Html rows;
-  rows << row("Mistakes that ResMem fixed", "fixed_same_coarse", "fixed", of_fixed)
+  rows << row("Mistakes that the memory fixed", "fixed_same_coarse", "fixed", of_fixed)
        << row("All mistakes of the base", "base_errors_same_coarse", "base_errors", of_errors);
   Html head;
   head << Element("th", {{"scope", "col"}}, "")

@@ -45,10 +45,10 @@ Html ListedConfusions(const std::vector<Confused>& pairs) {
                      Change(pair.base, pair.resmem));
   }
   return Table("Most frequent confusions",
-               Heading({"Truth \u2192 answer", "Base", "ResMem", "Change"}), rows);
+               Heading({"Truth \u2192 answer", "Base", "With memory", "Change"}), rows);
 }
 
-// Truth in rows, ResMem's answers in columns; right answers on the diagonal.
+// Truth in rows, the answers with the memory in columns; right answers on the diagonal.
 Html ConfusionMatrix(const std::vector<Node>& classes, const std::vector<Confused>& pairs) {
   std::vector<std::string> names;
   for (const Node& node : classes) names.push_back(node.At("name").Text());
@@ -103,11 +103,12 @@ Html ConfusionSection(const Node& list, const Node& classes) {
   Html html = Element("p", {{"class", "lede"}}, lede) << ListedConfusions(pairs);
   const Html matrix = ConfusionMatrix(classes.Items(), pairs);
   if (matrix.empty()) return html;
-  return html << Details("The confusion matrix with the memory",
-                         Element("p", {{"class", "caption"}},
-                                 "Rows are true classes, columns ResMem's answers; right answers "
-                                 "on the diagonal. The small number is the change from the base.")
-                             << matrix);
+  return html << Details(
+             "The confusion matrix with the memory",
+             Element("p", {{"class", "caption"}},
+                     "Rows are true classes, columns the answers with the memory; right answers "
+                     "on the diagonal. The small number is the change from the base.")
+                 << matrix);
 }
 
 }  // namespace resmem

@@ -48,8 +48,8 @@ Html Headline(const Node& document) {
   const Interval interval = IntervalOf(gain);
 
   Html sentence;
-  sentence << "ResMem gets " << CountData(gain.At("fixed")) << " of " << CountData(gain.At("total"))
-           << " rows right that the base model got wrong, and harms "
+  sentence << "The memory gets " << CountData(gain.At("fixed")) << " of "
+           << CountData(gain.At("total")) << " rows right that the base model got wrong, and harms "
            << CountData(gain.At("harmed")) << " that it got right.";
   Html points;
   points << PointsData(gain.At("gain")) << " points";
@@ -65,7 +65,7 @@ Html Headline(const Node& document) {
                 << Element("p", {{"class", "headline"}}, sentence)
                 << Element("dl", {{"class", "tiles"}},
                            AccuracyTile("Base model alone", base.At("accuracy")),
-                           AccuracyTile("With ResMem", resmem.At("accuracy")),
+                           AccuracyTile("With the memory", resmem.At("accuracy")),
                            Tile("Gain", points, points_note))
                 << Element("p", {{"class", "quiet"}}, chance);
 }
@@ -93,6 +93,10 @@ Html RegressionHeadline(const Node& regression) {
 Html Setting(const Node& document) {
   const Node parameters = document.At("parameters");
   Html text;
+  const std::optional<Node> method = document.Find("method");
+  if (method && method->Text() != "resmem") {
+    text << "The answer is the memory's " << Name(method->Text()) << ": ";
+  }
   text << "k = " << CountData(parameters.At("k"))
        << " neighbors, \u03c3 = " << ShortData(parameters.At("sigma"))
        << ", T = " << ShortData(parameters.At("temperature")) << ".";
@@ -156,8 +160,10 @@ void AddEvaluation(const Node& document, Page* page) {
         {"What is taken for what", ConfusionSection(*confusions, document.At("classes"))});
   }
   add_groups("slices", "Slice by slice", "slice");
+  const std::optional<Node> method = document.Find("method");
   page->sections.push_back(
-      {"Can the probabilities be believed?", CalibrationSection(document.At("calibration"))});
+      {"Can the probabilities be believed?",
+       CalibrationSection(document.At("calibration"), !method || method->Text() == "resmem")});
   if (const std::optional<Node> coarse = document.Find("coarse")) {
     page->sections.push_back({"Which mistakes are fixed?", CoarseSection(*coarse)});
   }

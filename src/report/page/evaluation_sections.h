@@ -17,7 +17,8 @@ Html MethodComparison(const Node& document);
 Html GroupTable(const Node& groups, std::string_view one);
 // Classes that are taken for each other; the whole matrix where there are few of them.
 Html ConfusionSection(const Node& confusions, const Node& classes);
-Html CalibrationSection(const Node& calibration);
+// `by_calibrator`: the judged probabilities were made from scores, as ResMem's are.
+Html CalibrationSection(const Node& calibration, bool by_calibrator);
 Html CoarseSection(const Node& coarse);
 
 }  // namespace resmem

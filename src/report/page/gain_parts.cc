@@ -15,10 +15,10 @@ struct Quarter {
   const char* meaning;
 };
 constexpr std::array<Quarter, 4> kQuarters = {{
-    {"both_right", "right", "Right as before", "base right, ResMem right"},
-    {"fixed", "fixed", "Fixed", "base wrong, ResMem right"},
-    {"harmed", "harmed", "Harmed", "base right, ResMem wrong"},
-    {"both_wrong", "wrong", "Wrong as before", "base wrong, ResMem wrong"},
+    {"both_right", "right", "Right as before", "base right, memory right"},
+    {"fixed", "fixed", "Fixed", "base wrong, memory right"},
+    {"harmed", "harmed", "Harmed", "base right, memory wrong"},
+    {"both_wrong", "wrong", "Wrong as before", "base wrong, memory wrong"},
 }};
 
 Html KeyRow(const Node& gain, const Quarter& quarter, double total) {

@@ -73,7 +73,7 @@ Html GroupTable(const Node& list, std::string_view one) {
        << Element("th", {{"scope", "col"}, {"class", "wide"}},
                   Element("span", {{"class", "hidden"}}, "gain in percentage points, drawn"),
                   DrawStripAxis(scale));
-  for (const char* column : {"Gain", "Base", "ResMem", "Fixed", "Harmed", "Rows"}) {
+  for (const char* column : {"Gain", "Base", "With memory", "Fixed", "Harmed", "Rows"}) {
     head << Element("th", {{"scope", "col"}}, column);
   }
   head = Element("tr", {}, head);
