@@ -6,7 +6,7 @@ from typing import Any, Dict, Iterable, NamedTuple, Optional, Sequence, Union
 import numpy as np
 
 from . import _lib
-from ._arrays import RowArrays, integers, matrix, matrix_struct, texts
+from ._arrays import RowArrays, address, integers, matrix, matrix_struct, texts
 from ._lib import lib
 from ._watch import Progress, Watch, run
 from .documents import Diagnosis, Evaluation, Explanation, MemoryInfo, Tuning
@@ -328,10 +328,15 @@ check the path, or create one with: resmem memorize
     def _predict_options(self, method: Optional[str], k: Optional[int], sigma: Optional[float],
                          temperature: Optional[float], lambda_: Optional[float], threads: int) -> Any:
         options = _lib.options_of(_lib.PredictOptions)
-        options.method = None if method is None else method.encode()
+        if method is not None:
+            options.method = method.encode()
         if k is not None:
             options.k = k
-        options.sigma, options.temperature = sigma or 0.0, temperature or 0.0
+        for name, value in (("sigma", sigma), ("temperature", temperature)):
+            if value is not None:
+                if not value > 0:  # 0 would stand for the memory's own
+                    raise _lib.InvalidValue(f"{name} {value}: give a value above 0, or None for the memory's own")
+                setattr(options, name, value)
         if lambda_ is not None:
             options.lambda_ = lambda_
         options.threads = threads
@@ -343,12 +348,12 @@ check the path, or create one with: resmem memorize
         keys, logits = matrix(keys, "keys"), matrix(logits, "logits")
         options = self._predict_options(method, k, sigma, temperature, lambda_, threads)
         answer = np.empty(logits.shape, np.float32)
-        output = _lib.Output(answer.ctypes.data, *answer.shape)
+        output = _lib.Output(address(answer), *answer.shape)
         scores, calibrated = (None, ctypes.byref(output)) if probabilities else (ctypes.byref(output), None)
         arguments = (self._open(), ctypes.byref(matrix_struct(keys)), ctypes.byref(matrix_struct(logits)),
                      ctypes.byref(options), scores, calibrated)
         # Below a tenth of a second or so Ctrl-C can wait, and a thread would cost more than the answer.
-        if progress or keys.size * self._info().rows > 2e9:
+        if progress or (keys.shape[0] > 16 and keys.size * self._info().rows > 2e9):
             watch = Watch(progress)
             options.watch = watch.struct
             run(lib.resmem_predict, watch, *arguments)

@@ -92,6 +92,11 @@ class Answers(unittest.TestCase):
         np.testing.assert_allclose(self.memory.predict_proba(*self.queries).sum(1), 1, atol=1e-5)
         np.testing.assert_allclose(self.memory.predict_proba(*self.queries, method="base"), base, atol=1e-6)
 
+    def test_zero_does_not_stand_for_the_memorys_own_value(self):
+        for name in ("sigma", "temperature"):
+            with self.subTest(name), self.assertRaisesRegex(ValueError, f"{name} 0: give a value above 0"):
+                self.memory.scores(self.keys[:3], self.logits[:3], **{name: 0})
+
     def test_documents_say_what_the_arrays_say(self):
         evaluation = self.memory.evaluate(*self.queries, self.labels[400:])
         predicted = self.memory.predict(*self.queries)
