@@ -1,9 +1,9 @@
 // What running a base model costs beyond ONNX Runtime itself, whether its answers depend on
 // threads and batches, and how many images it gets right.
 //
-//   bench_embed MODEL.onnx PICTURES [FILE.md]
+//   bench_embed MODEL.onnx IMAGES [FILE.md]
 //
-// MODEL.onnx: of resmem model prepare.  PICTURES: a folder that holds train and test.
+// MODEL.onnx: of resmem model prepare.  IMAGES: a folder that holds train and test.
 #include <algorithm>
 #include <cstring>
 #include <ctime>
@@ -154,7 +154,7 @@ Status Run(const std::string& path, const std::string& data, const std::string& 
   std::vector<uint8_t> pixels(static_cast<size_t>(rows * manifest.input_values()));
   RESMEM_RETURN_IF_ERROR(images.Read(0, rows, pixels));
   std::vector<float> inputs(pixels.size());
-  PixelTable(manifest).Normalise(pixels.data(), rows, inputs.data());
+  PixelTable(manifest).Normalize(pixels.data(), rows, inputs.data());
   std::vector<float> keys(static_cast<size_t>(rows * manifest.dim));
   std::vector<float> expected(static_cast<size_t>(rows * manifest.classes)), logits(expected);
   RESMEM_RETURN_IF_ERROR(model.Run(pixels, rows, keys, expected));
@@ -233,7 +233,7 @@ Status Run(const std::string& path, const std::string& data, const std::string& 
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::cerr << "usage: bench_embed MODEL.onnx PICTURES [FILE.md]\n";
+    std::cerr << "usage: bench_embed MODEL.onnx IMAGES [FILE.md]\n";
     return 2;
   }
   const resmem::Status status = resmem::bench::Run(argv[1], argv[2], argc > 3 ? argv[3] : "");

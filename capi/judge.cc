@@ -161,10 +161,10 @@ int resmem_doctor(resmem_memory* memory, const resmem_rows* rows,
     DiagnosisOptions asking;
     asking.sample = wanted.sample;
     const Rows& view = given.view.rows;
-    const bool labelled = state->memory.description().task == Task::kRegression
-                              ? view.targets.rows > 0
-                              : !view.labels.empty();
-    asking.unlabelled = given.given && (!labelled || view.logits.rows == 0);
+    const bool labeled = state->memory.description().task == Task::kRegression
+                             ? view.targets.rows > 0
+                             : !view.labels.empty();
+    asking.unlabeled = given.given && (!labeled || view.logits.rows == 0);
     asking.threads = wanted.threads;
     asking.progress = &watch;
     const RowSource source = ReadRows(view);

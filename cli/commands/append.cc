@@ -56,7 +56,7 @@ class Append : public Command {
           input, model_.OpenInput(data_, memory_path_, memory, /*threads=*/0, console));
     }
     const Dataset& dataset = input->dataset;
-    const bool nameless = input->pictures != nullptr && !description.has_sources;
+    const bool nameless = input->images != nullptr && !description.has_sources;
     if (description.has_sources != dataset.has_sources() && !nameless) {
       return Status(ErrorCode::kBadData,
                     description.has_sources

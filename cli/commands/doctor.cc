@@ -71,8 +71,8 @@ class Doctor : public Command {
           input, model_.OpenInput(data_, memory_path_, memory, options_.threads, console));
       RESMEM_ASSIGN_OR_RETURN(options_.only, roles_.Choose(input->dataset, console));
       rows = ReadDataset(input->dataset);
-      options_.unlabelled = !input->dataset.has_labels() || !input->dataset.has_logits();
-      if (options_.unlabelled && !memory.index_info().has_value()) {
+      options_.unlabeled = !input->dataset.has_labels() || !input->dataset.has_logits();
+      if (options_.unlabeled && !memory.index_info().has_value()) {
         return Status(ErrorCode::kBadData,
                       "the rows given have no logits or no labels, and " + memory_path_ +
                           " has no index whose recall could be measured; give both (--logits, "

@@ -29,7 +29,7 @@ class Embed : public Command {
   Result<ExitCode> Run(Console& console) override;
 
  private:
-  Status OpenPictures(const OnnxModel& model, Console& console);
+  Status OpenImages(const OnnxModel& model, Console& console);
   Status OpenTable(const OnnxModel& model);
   Status CheckLabels(const OnnxModel& model) const;
   // Leaves the rows of --rows, of `all`.
@@ -43,7 +43,7 @@ class Embed : public Command {
   OnnxOptions runtime_;
   EmbeddingFolderOptions options_;
 
-  std::optional<ImageSet> pictures_;
+  std::optional<ImageSet> images_;
   std::optional<Array> table_;
   int64_t first_ = 0;  // row of the data that is the first to be embedded
   std::vector<int32_t> labels_;
@@ -125,7 +125,7 @@ Status Embed::DescribeData(const std::vector<std::string>& paths) {
   return {};
 }
 
-Status Embed::OpenPictures(const OnnxModel& model, Console& console) {
+Status Embed::OpenImages(const OnnxModel& model, Console& console) {
   const ModelManifest& manifest = model.manifest();
   ImageSetSource source;
   source.path = data_;
@@ -134,24 +134,24 @@ Status Embed::OpenPictures(const OnnxModel& model, Console& console) {
   source.shape = ImageShape{manifest.height, manifest.width, manifest.channels};
   source.resize = resize_.value_or(manifest.resize);
   source.class_names = manifest.class_names;
-  RESMEM_ASSIGN_OR_RETURN(pictures_, ImageSet::Open(source));
-  for (const std::string& note : pictures_->notes()) console.Note(note);
-  labels_ = pictures_->labels();
-  RESMEM_RETURN_IF_ERROR(ChooseRows(pictures_->size()));
+  RESMEM_ASSIGN_OR_RETURN(images_, ImageSet::Open(source));
+  for (const std::string& note : images_->notes()) console.Note(note);
+  labels_ = images_->labels();
+  RESMEM_RETURN_IF_ERROR(ChooseRows(images_->size()));
   // As many as are decoded in a moment, whatever their size.
   constexpr int64_t kBytes = int64_t{32} << 20;
-  const int64_t picture_bytes = pictures_->shape().bytes();
-  rows_.block = std::clamp<int64_t>(kBytes / picture_bytes / 64 * 64, 64, 1024);
+  const int64_t image_bytes = images_->shape().bytes();
+  rows_.block = std::clamp<int64_t>(kBytes / image_bytes / 64 * 64, 64, 1024);
   rows_.run = [this, &model, pixels = std::vector<uint8_t>()](
                   int64_t begin, int64_t count, std::span<float> keys,
                   std::span<float> logits) mutable -> Status {
-    pixels.resize(static_cast<size_t>(count * pictures_->shape().bytes()));
-    RESMEM_RETURN_IF_ERROR(pictures_->Read(first_ + begin, count, pixels, runtime_.threads));
+    pixels.resize(static_cast<size_t>(count * images_->shape().bytes()));
+    RESMEM_RETURN_IF_ERROR(images_->Read(first_ + begin, count, pixels, runtime_.threads));
     return FromRow(first_ + begin, model.Run(pixels, count, keys, logits));
   };
-  rows_.source = [this](int64_t row) { return pictures_->name(first_ + row); };
-  rows_.made_from.push_back("pictures with the shorter side at " + std::to_string(source.resize));
-  return DescribeData(pictures_->paths());
+  rows_.source = [this](int64_t row) { return images_->name(first_ + row); };
+  rows_.made_from.push_back("images with the shorter side at " + std::to_string(source.resize));
+  return DescribeData(images_->paths());
 }
 
 Status Embed::OpenTable(const OnnxModel& model) {
@@ -254,8 +254,8 @@ Result<ExitCode> Embed::Run(Console& console) {
   rows_.dim = model.manifest().dim;
   rows_.outputs = model.manifest().classes;
   rows_.made_from = {FingerprintText(model.fingerprint())};
-  RESMEM_RETURN_IF_ERROR(model.manifest().takes_pictures() ? OpenPictures(model, console)
-                                                           : OpenTable(model));
+  RESMEM_RETURN_IF_ERROR(model.manifest().takes_images() ? OpenImages(model, console)
+                                                         : OpenTable(model));
   RESMEM_RETURN_IF_ERROR(CheckLabels(model));
   rows_.labels = labels_;
   if (!labels_path_.empty()) RESMEM_RETURN_IF_ERROR(DescribeData({FilePart(labels_path_)}));

@@ -8,7 +8,7 @@
 #include "inputs/model_options.h"
 #include "inputs/parameter_options.h"
 #include "inputs/selected_rows.h"
-#include "inputs/source_pictures.h"
+#include "inputs/source_images.h"
 #include "outputs/document_output.h"
 #include "resmem/report/report.h"
 
@@ -21,8 +21,8 @@ class Examples : public Command {
   Result<ExitCode> Run(Console& console) override;
 
  private:
-  Status AddPictures(const Input& input, const ResidualMemory& memory,
-                     std::vector<resmem::Example>* examples, Console& console) const;
+  Status FindImages(const Input& input, const ResidualMemory& memory,
+                    std::vector<resmem::Example>* examples, Console& console) const;
   std::string Text(const std::vector<resmem::Example>& examples,
                    const MemoryDescription& memory) const;
 
@@ -36,7 +36,7 @@ class Examples : public Command {
   DocumentOutput output_;
 };
 
-Result<Array> OpenPictures(const std::string& text) {
+Result<Array> OpenImages(const std::string& text) {
   RESMEM_ASSIGN_OR_RETURN(const ArraySource source, ParseArraySource(text));
   return OpenArray(source);
 }
@@ -73,26 +73,26 @@ void Examples::Declare(CommandLine& line) {
                   "    --memory-images train.gz --report examples.html");
 }
 
-Status Examples::AddPictures(const Input& input, const ResidualMemory& memory,
-                             std::vector<resmem::Example>* examples, Console& console) const {
+Status Examples::FindImages(const Input& input, const ResidualMemory& memory,
+                            std::vector<resmem::Example>* examples, Console& console) const {
   std::optional<Array> query_array, memory_array;
-  PictureOf of_queries, of_memory;
-  if (input.pictures != nullptr) {
+  ImageOf of_queries, of_memory;
+  if (input.images != nullptr) {
     of_queries = [&](int64_t row) {
-      return ReadThumbnail(input.pictures->images(), input.pictures->image_of(row));
+      return ReadThumbnail(input.images->images(), input.images->image_of(row));
     };
   } else if (!data_.images().empty()) {
-    RESMEM_ASSIGN_OR_RETURN(query_array, OpenPictures(data_.images()));
-    RESMEM_ASSIGN_OR_RETURN(of_queries, PicturesIn(*query_array));
+    RESMEM_ASSIGN_OR_RETURN(query_array, OpenImages(data_.images()));
+    RESMEM_ASSIGN_OR_RETURN(of_queries, ImagesIn(*query_array));
   } else {
     return {};
   }
   if (!memory_images_.empty()) {
-    RESMEM_ASSIGN_OR_RETURN(memory_array, OpenPictures(memory_images_));
-    RESMEM_ASSIGN_OR_RETURN(of_memory, PicturesIn(*memory_array));
+    RESMEM_ASSIGN_OR_RETURN(memory_array, OpenImages(memory_images_));
+    RESMEM_ASSIGN_OR_RETURN(of_memory, ImagesIn(*memory_array));
     return AddImages(of_queries, of_memory, examples);
   }
-  SourcePictures sources;
+  SourceImages sources;
   of_memory = [&](int64_t row) { return sources.Read(std::string(memory.source(row))); };
   const Status status = AddImages(of_queries, of_memory, examples);
   if (status.ok()) return {};
@@ -126,7 +126,7 @@ Result<ExitCode> Examples::Run(Console& console) {
   std::vector<std::string> inputs = data_.Paths();
   inputs.push_back(memory_path_);
   if (!memory_images_.empty()) inputs.push_back(FilePart(memory_images_));
-  if (!data_.from_pictures() && data_.images().empty() != memory_images_.empty()) {
+  if (!data_.from_images() && data_.images().empty() != memory_images_.empty()) {
     return Status(ErrorCode::kInvalidArgument,
                   "--images and --memory-images belong together; give both");
   }
@@ -148,7 +148,7 @@ Result<ExitCode> Examples::Run(Console& console) {
   RESMEM_ASSIGN_OR_RETURN(std::vector<resmem::Example> examples,
                           ChooseExamples(predictor, ReadDataset(input.dataset), options_));
   if (output_.wanted()) {
-    RESMEM_RETURN_IF_ERROR(AddPictures(input, memory, &examples, console));
+    RESMEM_RETURN_IF_ERROR(FindImages(input, memory, &examples, console));
   }
   if (output_.wanted()) {
     RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, data_.Paths()));

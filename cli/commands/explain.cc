@@ -65,7 +65,7 @@ class ExplainCommand : public Command {
       return ExitCode::kOk;
     }
     const std::string name =
-        input.pictures == nullptr ? "row " + std::to_string(row) : input.pictures->source(row);
+        input.images == nullptr ? "row " + std::to_string(row) : input.images->source(row);
     RESMEM_RETURN_IF_ERROR(PrintResult(
         name + "; " + AnswerText(options.method, options.parameters, description.task) + "\n" +
         SearchNotes(memory, options.parameters.k, std::ssize(explanation.lines)) + "\n" +

@@ -95,14 +95,14 @@ class Index : public Command {
       return SuggestNext(words, console);
     }
     const auto model = notes.find(kModelNote);
-    bool pictures = data_.from_pictures();
+    bool images = data_.from_images();
     if (!data_.given() && model != notes.end()) {
       const auto manifest = ReadModelManifest(model->second);
-      pictures = manifest.ok() && manifest->takes_pictures();
+      images = manifest.ok() && manifest->takes_images();
     }
-    std::vector<std::string> words = {"doctor", memory_path_, pictures ? "--images" : "--data",
+    std::vector<std::string> words = {"doctor", memory_path_, images ? "--images" : "--data",
                                       "TEST"};
-    if (!pictures) model_.AddWords(memory.description(), &words);
+    if (!images) model_.AddWords(memory.description(), &words);
     SuggestNext(words, console);
   }
 

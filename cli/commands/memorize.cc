@@ -139,8 +139,8 @@ Result<MemoryDescription> Memorize::Describe(const Input& input) {
   if (!classes_file_.empty()) {
     RESMEM_ASSIGN_OR_RETURN(description.class_names,
                             ReadClassNames(classes_file_, description.outputs));
-  } else if (input.pictures != nullptr) {
-    const std::vector<std::string>& names = input.pictures->images().class_names();
+  } else if (input.images != nullptr) {
+    const std::vector<std::string>& names = input.images->images().class_names();
     if (static_cast<int64_t>(names.size()) == description.outputs) description.class_names = names;
   }
   return description;
@@ -175,9 +175,9 @@ Result<ExitCode> Memorize::Run(Console& console) {
                               (description.cross_fitted ? ", out of fold" : "")});
   }
   RESMEM_RETURN_IF_ERROR(printed_.Print(output_, memory, data_.Paths(), table.Text(), console));
-  std::vector<std::string> next = {"tune", output_,
-                                   input.pictures != nullptr ? "--images" : "--data", "VALIDATION"};
-  if (input.pictures == nullptr) model_.AddWords(memory.description(), &next);
+  std::vector<std::string> next = {"tune", output_, input.images != nullptr ? "--images" : "--data",
+                                   "VALIDATION"};
+  if (input.images == nullptr) model_.AddWords(memory.description(), &next);
   SuggestNext(next, console);
   return ExitCode::kOk;
 }

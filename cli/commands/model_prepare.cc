@@ -93,13 +93,13 @@ Result<ExitCode> ModelPrepare::Run(Console& console) {
   table.AddRow({"manifest", ManifestPath(output_)});
   AddManifest(manifest, fingerprint, &table);
   RESMEM_RETURN_IF_ERROR(PrintResult(table.Text()));
-  if (manifest.takes_pictures() && options_.mean.empty() && options_.deviation.empty()) {
+  if (manifest.takes_images() && options_.mean.empty() && options_.deviation.empty()) {
     console.Note(
         "pixels go in as pixel / 255; most networks were trained with --input-mean and "
         "--input-std");
   }
   SuggestNext(
-      {"embed", output_, manifest.takes_pictures() ? "IMAGES" : "TABLE.npy", "-o", "NEW.arrays"},
+      {"embed", output_, manifest.takes_images() ? "IMAGES" : "TABLE.npy", "-o", "NEW.arrays"},
       console);
   return ExitCode::kOk;
 }

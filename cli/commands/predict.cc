@@ -18,7 +18,7 @@
 namespace resmem::cli {
 namespace {
 
-constexpr int64_t kPicturesAtOnce = 256;  // a base model's speed is theirs
+constexpr int64_t kImagesAtOnce = 256;  // a base model's speed is theirs
 
 class Predict : public Command {
  public:
@@ -216,14 +216,14 @@ Result<ExitCode> Predict::Run(Console& console) {
   }
   const PredictionLines lines(description, format_,
                               {.ids = dataset.has_ids(),
-                               .sources = input.pictures != nullptr,
+                               .sources = input.images != nullptr,
                                .distance = unknown_rate_.has_value(),
                                .top = top_});
   RESMEM_RETURN_IF_ERROR(out.Write(lines.Header()));
   Dataset::Block block;
   Scores scores;
   console.progress()->Report("predicting", 0, dataset.rows());
-  const int64_t step = dataset.made() ? std::min(block_rows_, kPicturesAtOnce) : block_rows_;
+  const int64_t step = dataset.made() ? std::min(block_rows_, kImagesAtOnce) : block_rows_;
   for (int64_t begin = 0; begin < dataset.rows(); begin += step) {
     RESMEM_RETURN_IF_ERROR(CheckInterrupt());
     const int64_t count = std::min(step, dataset.rows() - begin);

@@ -86,23 +86,22 @@ TEST(CommandLine, RefusesAnOptionThatWouldHaveNoEffect) {
   const auto error_of = [](std::vector<std::string> words) {
     std::string keys, type;
     bool resize = false, remove = false;
-    std::vector<std::string> pictures;
+    std::vector<std::string> images;
     CommandLine line("try");
-    line.Arguments("PICTURE", &pictures, "a file");
-    line.Value("--keys", &keys, "FILE", "keys").Excludes({"PICTURE", "--remove"});
+    line.Arguments("IMAGE", &images, "a file");
+    line.Value("--keys", &keys, "FILE", "keys").Excludes({"IMAGE", "--remove"});
     line.Value("--type", &type, "TYPE", "of keys")
         .Needs({"--keys"})
         .Needs({"--remove", "--resize"});
-    line.Flag("--resize", &resize, "pictures").Needs({"--images", "PICTURE", "--keys"});
+    line.Flag("--resize", &resize, "images").Needs({"--images", "IMAGE", "--keys"});
     line.Flag("--remove", &remove, "no more");
     return line.Parse(words).message();
   };
   EXPECT_EQ(error_of({"a.png", "--resize"}), "");
   EXPECT_EQ(error_of({"--type", "t", "--keys", "k", "--resize"}), "");
-  EXPECT_EQ(
-      error_of({"--resize"}),  // there is no --images
-      "--resize has no effect without PICTURE or --keys; give that as well, or leave --resize "
-      "out");
+  EXPECT_EQ(error_of({"--resize"}),  // there is no --images
+            "--resize has no effect without IMAGE or --keys; give that as well, or leave --resize "
+            "out");
   EXPECT_EQ(error_of({"--type", "t"}),
             "--type has no effect without --keys; give that as well, or leave --type out");
   EXPECT_EQ(error_of({"--type", "t", "--keys", "k"}),
@@ -111,7 +110,7 @@ TEST(CommandLine, RefusesAnOptionThatWouldHaveNoEffect) {
   EXPECT_EQ(error_of({"--remove", "--keys", "k"}),
             "--keys and --remove exclude each other; give one of them");
   EXPECT_EQ(error_of({"a.png", "--keys", "k"}),
-            "--keys and PICTURE exclude each other; give one of them");
+            "--keys and IMAGE exclude each other; give one of them");
 }
 
 TEST(CommandLine, TakesWordsAfterTwoMinusesAsArguments) {
@@ -134,7 +133,7 @@ TEST(Help, ShowsDefaultsAndChoicesWithin80Columns) {
 
 TEST(NearestWord, FindsTyposSwapsAndBeginningsButNothingFar) {
   const std::vector<std::string> words = {"memorize", "tune", "eval", "verify", "--temperature"};
-  EXPECT_EQ(NearestWord("memorise", words), "memorize");
+  EXPECT_EQ(NearestWord("memorize", words), "memorize");
   EXPECT_EQ(NearestWord("tuen", words), "tune");
   EXPECT_EQ(NearestWord("--temp", words), "--temperature");
   EXPECT_EQ(NearestWord("xyz", words), "");

@@ -128,13 +128,13 @@ Result<DatasetSources> DatasetOptions::Sources() const {
                  std::string(use_ == DatasetUse::kPredict ? "" : ", --labels FILE") +
                  ", or images: --images PATH");
   }
-  if (images_.given() && !from_pictures() && use_ != DatasetUse::kShow) {
+  if (images_.given() && !from_images() && use_ != DatasetUse::kShow) {
     return Usage("arrays (--data, --keys) and images exclude each other; give one of them");
   }
   DatasetSources sources;
   sources.all = data_;
   sources.role = role_;
-  if (from_pictures()) {
+  if (from_images()) {
     if (!logits_.empty()) {
       return Usage("--logits goes with --keys; for images, the model computes both");
     }
@@ -146,7 +146,7 @@ Result<DatasetSources> DatasetOptions::Sources() const {
       {&split_, &sources.split},     {&slices_, &sources.slices}};
   for (const auto& [text, source] : files) {
     // The labels of images are checked with them.
-    if (text->empty() || (text == &labels_ && from_pictures())) continue;
+    if (text->empty() || (text == &labels_ && from_images())) continue;
     RESMEM_ASSIGN_OR_RETURN(*source, ParseArraySource(*text));
   }
   if (!shape_.empty()) {
@@ -159,17 +159,17 @@ Result<DatasetSources> DatasetOptions::Sources() const {
 Result<Input> DatasetOptions::Open(Task task, const std::string& model, int threads,
                                    Console& console) const {
   RESMEM_ASSIGN_OR_RETURN(DatasetSources sources, Sources());
-  std::shared_ptr<const EmbeddedImages> pictures;
-  if (from_pictures()) {
+  std::shared_ptr<const EmbeddedImages> images;
+  if (from_images()) {
     if (model.empty()) {
       return Usage("images need the base model that turns them into rows: give --model FILE.onnx");
     }
-    RESMEM_ASSIGN_OR_RETURN(pictures, images_.Embed(model, labels_, threads, console));
-    sources.made = pictures;
+    RESMEM_ASSIGN_OR_RETURN(images, images_.Embed(model, labels_, threads, console));
+    sources.made = images;
   }
   RESMEM_ASSIGN_OR_RETURN(Dataset dataset, Dataset::Open(sources, task));
   if (use_ == DatasetUse::kAsk || use_ == DatasetUse::kDiagnose) {
-    return Input{std::move(dataset), std::move(pictures)};
+    return Input{std::move(dataset), std::move(images)};
   }
   if (!dataset.has_logits()) {
     return Status(ErrorCode::kBadData,
@@ -179,15 +179,15 @@ Result<Input> DatasetOptions::Open(Task task, const std::string& model, int thre
     return Status(ErrorCode::kBadData,
                   task == Task::kClassification
                       ? "the input has no labels; give --labels FILE" +
-                            std::string(pictures != nullptr ? ", or one folder per class" : "")
+                            std::string(images != nullptr ? ", or one folder per class" : "")
                       : "the input has no targets; give --targets FILE");
   }
-  return Input{std::move(dataset), std::move(pictures)};
+  return Input{std::move(dataset), std::move(images)};
 }
 
 Status DatasetOptions::ReplaceLogits(const std::string& out_of_fold) {
   if (out_of_fold.empty()) return {};
-  if (from_pictures()) {
+  if (from_images()) {
     return Usage("--out-of-fold-logits goes with --keys; for images, the model computes both");
   }
   if (!logits_.empty()) {

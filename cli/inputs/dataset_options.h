@@ -24,7 +24,7 @@ enum class DatasetUse { kStore, kTune, kJudge, kPredict, kShow, kDiagnose, kAsk 
 // What the options lead to.
 struct Input {
   Dataset dataset;
-  std::shared_ptr<const EmbeddedImages> pictures;  // that the rows are made of; null: arrays
+  std::shared_ptr<const EmbeddedImages> images;  // that the rows are made of; null: arrays
 };
 
 class DatasetOptions {
@@ -33,7 +33,7 @@ class DatasetOptions {
 
   bool given() const { return !Paths().empty(); }
   // The rows come from a base model over images.
-  bool from_pictures() const { return images_.given() && data_.empty() && keys_.empty(); }
+  bool from_images() const { return images_.given() && data_.empty() && keys_.empty(); }
   const std::string& images() const { return images_.path(); }
   // Files and folders, without members: for the run's manifest.
   std::vector<std::string> Paths() const;

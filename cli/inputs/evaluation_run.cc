@@ -51,8 +51,8 @@ Result<Evaluation> EvaluationRun::Run(Console& console) {
   if (!coarse_file_.empty()) {
     RESMEM_ASSIGN_OR_RETURN(options_.coarse_of_class,
                             ReadCoarse(coarse_file_, description.outputs));
-  } else if (input.has_value() && input->pictures != nullptr) {
-    options_.coarse_of_class = CoarseOfClasses(input->pictures->images(), description.outputs);
+  } else if (input.has_value() && input->images != nullptr) {
+    options_.coarse_of_class = CoarseOfClasses(input->images->images(), description.outputs);
   }
   options_.progress = console.progress();
   RESMEM_ASSIGN_OR_RETURN(

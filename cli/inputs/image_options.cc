@@ -21,14 +21,14 @@ void ImageOptions::Declare(CommandLine& line, bool as_arguments) {
   line.Choice<std::string, std::string>(
           "--part", &part_, {{"train", "train"}, {"test", "test"}},
           "which part of a folder that holds both to read; marks all its rows accordingly")
-      .Needs(kPictureInputs);
-  DeclareRowRange(line, &rows_).Needs(kPictureInputs);
+      .Needs(kImageInputs);
+  DeclareRowRange(line, &rows_).Needs(kImageInputs);
   line.Value("--resize", &resize_, "N",
              "resize the shorter side of each image to N pixels, then crop the center; 0: every "
              "image already has the model's size")
       .Default("from the model's manifest")
-      .Needs(kPictureInputs);
-  DeclareRuntime(line, &runtime_).Needs(kPictureInputs);
+      .Needs(kImageInputs);
+  DeclareRuntime(line, &runtime_).Needs(kImageInputs);
 }
 
 std::vector<std::string> ImageOptions::Paths() const {
@@ -50,7 +50,7 @@ Result<std::shared_ptr<const EmbeddedImages>> ImageOptions::Embed(const std::str
   runtime.threads = threads;
   RESMEM_ASSIGN_OR_RETURN(OnnxModel model, OnnxModel::Open(model_path, runtime));
   const ModelManifest& manifest = model.manifest();
-  if (!manifest.takes_pictures()) {
+  if (!manifest.takes_images()) {
     return Status(ErrorCode::kMismatch, model_path + ": reads rows of " +
                                             std::to_string(manifest.columns) +
                                             " values, not images; give arrays");

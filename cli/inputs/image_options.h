@@ -15,7 +15,7 @@ namespace resmem::cli {
 
 // For Option::Needs(): what rows can come from, and images among them.
 inline const std::vector<std::string> kRowInputs = {"--data", "--keys", "--images", "IMAGE"};
-inline const std::vector<std::string> kPictureInputs = {"--images", "IMAGE"};
+inline const std::vector<std::string> kImageInputs = {"--images", "IMAGE"};
 
 class ImageOptions {
  public:

@@ -141,14 +141,14 @@ Result<Input> ModelOptions::OpenInput(const DatasetOptions& data, const std::str
                                       Console& console) const {
   const MemoryDescription& description = memory.description();
   std::string file;
-  if (data.from_pictures()) {  // another model is refused before it is run
+  if (data.from_images()) {  // another model is refused before it is run
     RESMEM_ASSIGN_OR_RETURN(file, FileFor(memory_path, memory));
     RESMEM_ASSIGN_OR_RETURN(const Fingerprint given, FingerprintModel(file));
     RESMEM_RETURN_IF_ERROR(CheckFingerprint(memory_path, description.fingerprint, given, console));
   }
   RESMEM_ASSIGN_OR_RETURN(Input input, data.Open(description.task, file, threads, console));
   RESMEM_RETURN_IF_ERROR(CheckShapes(memory_path, description, input.dataset));
-  if (!data.from_pictures() && !any_model_) {
+  if (!data.from_images() && !any_model_) {
     RESMEM_ASSIGN_OR_RETURN(const Fingerprint given, Resolve());
     RESMEM_RETURN_IF_ERROR(CheckFingerprint(memory_path, description.fingerprint, given, console));
   }

@@ -104,7 +104,7 @@ void WarnIfNothingToAdd(const ResidualMemory& memory, Console& console) {
   const MemoryDescription& description = memory.description();
   if (description.task != Task::kClassification) return;
   const double mass = memory.MeanResidualMass(description.parameters.temperature);
-  const std::string warning = MemorisedWarning(memory, mass);
+  const std::string warning = MemorizedWarning(memory, mass);
   if (!warning.empty()) console.Warn(warning);
 }
 

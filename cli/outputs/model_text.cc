@@ -14,7 +14,7 @@ std::string ListText(const std::vector<float>& values) {
 
 std::string InputText(const ModelManifest& manifest) {
   if (manifest.takes_tokens()) return "windows of up to " + Counted(manifest.context, "token");
-  if (!manifest.takes_pictures()) return "rows of " + Counted(manifest.columns, "number");
+  if (!manifest.takes_images()) return "rows of " + Counted(manifest.columns, "number");
   const std::string size = Count(manifest.height) + " x " + Count(manifest.width);
   return size + " images of " + Counted(manifest.channels, "channel") +
          (manifest.resize == 0 ? ""
@@ -41,7 +41,7 @@ std::string ShapeText(const std::vector<std::string>& shape) {
 void AddManifest(const ModelManifest& manifest, const Fingerprint& fingerprint, Table* table) {
   if (!manifest.network.empty()) table->AddRow({"network", Printable(manifest.network)});
   table->AddRow({"takes", InputText(manifest)});
-  if (manifest.takes_pictures()) {
+  if (manifest.takes_images()) {
     table->AddRow({"normalized", "(pixel / 255 - mean) / std, mean " + ListText(manifest.mean) +
                                      ", std " + ListText(manifest.deviation)});
   }

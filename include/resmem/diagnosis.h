@@ -46,7 +46,7 @@ struct Diagnosis {
 struct DiagnosisOptions {
   int64_t sample = 500;  // rows of the memory to check, and given rows to measure the recall on
   // The rows given have no labels or no logits: they serve for the recall only.
-  bool unlabelled = false;
+  bool unlabeled = false;
   std::optional<Role> only{};  // of the rows given; see EvaluationOptions
   int threads = 0;
   Progress* progress = nullptr;

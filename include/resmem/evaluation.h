@@ -159,9 +159,9 @@ Result<std::vector<float>> SampleKeys(const RowSource& rows, int64_t most, uint6
 Result<Evaluation> Evaluate(const Predictor& predictor, const RowSource& rows,
                             const EvaluationOptions& options = {});
 
-// The sentence on a memory with too little to add, because the base has memorised its training
+// The sentence on a memory with too little to add, because the base has memorized its training
 // rows; empty where there is enough.
-std::string MemorisedWarning(const ResidualMemory& memory, double mean_residual_mass);
+std::string MemorizedWarning(const ResidualMemory& memory, double mean_residual_mass);
 
 }  // namespace resmem
 

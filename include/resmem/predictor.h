@@ -1,5 +1,5 @@
 // What a memory answers.  An untuned memory, and Method::kResMem always, as the paper: s(x) =
-// softmax(f(x) / T) + sum_i w_i r_i over the k nearest rows, w_i = exp(-d_i / sigma) normalised to
+// softmax(f(x) / T) + sum_i w_i r_i over the k nearest rows, w_i = exp(-d_i / sigma) normalized to
 // sum 1; for regression f(x) + sum_i w_i r_i. A tuned memory by what Tune() fitted and
 // cross-validation supports: the blend, always a probability vector (docs/predictor.md), or the
 // base.  Beside them, from the same neighbors, the methods that they must beat.
@@ -86,7 +86,7 @@ struct Explanation {
     std::string source;
     int32_t label = -1;  // classification
     double distance = 0;
-    double weight = 0;                 // normalised: the lines' weights sum to 1
+    double weight = 0;                 // normalized: the lines' weights sum to 1
     std::vector<double> contribution;  // weight * residual, per output; the blend: see above
     std::vector<double> exact{};       // the blend: what of it is an exact sum
   };

@@ -114,7 +114,7 @@ TEST(BaseModel, KeysAreTakenBeforeRelu) {
   EXPECT_LT(*std::min_element(keys.begin(), keys.end()), 0);
 }
 
-TEST(BaseModel, KeyOfALinearModelIsTheStandardisedInput) {
+TEST(BaseModel, KeyOfALinearModelIsTheStandardizedInput) {
   const std::vector<float> inputs = {1, 10, 3, 10};
   const std::vector<int32_t> labels = {0, 1};
   const auto model = BaseModel::Train({inputs.data(), 2, 2}, labels, 2, Options(0));

@@ -8,7 +8,7 @@
 #include "console/format.h"
 #include "console/output.h"
 #include "inputs/dataset_options.h"
-#include "inputs/labelled_inputs.h"
+#include "inputs/labeled_inputs.h"
 #include "outputs/output_paths.h"
 #include "resmem/data/array.h"
 #include "resmem/data/dataset.h"
@@ -42,15 +42,15 @@ class BaseRun : public Command {
   Result<ExitCode> Run(Console& console) override;
 
  private:
-  Status Write(const BaseModel& model, const LabelledInputs& inputs, std::vector<float>* logits);
+  Status Write(const BaseModel& model, const LabeledInputs& inputs, std::vector<float>* logits);
 
   std::string model_, output_;
-  LabelledInputsOptions inputs_;
+  LabeledInputsOptions inputs_;
   std::optional<Role> role_;
   int threads_ = 0;
 };
 
-Status BaseRun::Write(const BaseModel& model, const LabelledInputs& inputs,
+Status BaseRun::Write(const BaseModel& model, const LabeledInputs& inputs,
                       std::vector<float>* logits) {
   const int64_t rows = inputs.rows();
   std::vector<float> keys(static_cast<size_t>(rows * model.dim()));
@@ -84,7 +84,7 @@ Result<ExitCode> BaseRun::Run(Console&) {
     written.push_back({"-o", output_ + "/" + name});
   }
   RESMEM_RETURN_IF_ERROR(CheckOutputPaths(written, read));
-  RESMEM_ASSIGN_OR_RETURN(const LabelledInputs inputs, inputs_.Load());
+  RESMEM_ASSIGN_OR_RETURN(const LabeledInputs inputs, inputs_.Load());
   std::vector<float> logits;
   RESMEM_RETURN_IF_ERROR(Write(model, inputs, &logits));
   Table table = Table::Facts();

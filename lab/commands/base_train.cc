@@ -9,7 +9,7 @@
 #include "console/next_step.h"
 #include "console/output.h"
 #include "inputs/dataset_options.h"
-#include "inputs/labelled_inputs.h"
+#include "inputs/labeled_inputs.h"
 #include "outputs/output_paths.h"
 #include "resmem/data/array.h"
 
@@ -26,9 +26,9 @@ class BaseTrain : public Command {
  private:
   Status CheckOptions() const;
   // Writes the file; gives the accuracy.
-  Result<double> CrossFit(const LabelledInputs& inputs, int64_t classes) const;
+  Result<double> CrossFit(const LabeledInputs& inputs, int64_t classes) const;
 
-  LabelledInputsOptions inputs_;
+  LabeledInputsOptions inputs_;
   BaseModelOptions options_;
   std::optional<int64_t> classes_;
   std::string output_, out_of_fold_;
@@ -82,7 +82,7 @@ Status BaseTrain::CheckOptions() const {
                 "--folds K and --out-of-fold-logits FILE.npy belong together; give both");
 }
 
-Result<double> BaseTrain::CrossFit(const LabelledInputs& inputs, int64_t classes) const {
+Result<double> BaseTrain::CrossFit(const LabeledInputs& inputs, int64_t classes) const {
   std::vector<float> logits(static_cast<size_t>(inputs.rows() * classes));
   RESMEM_RETURN_IF_ERROR(
       OutOfFoldLogits(inputs.view(), inputs.labels, classes, options_, folds_, logits));
@@ -94,7 +94,7 @@ Result<ExitCode> BaseTrain::Run(Console& console) {
   RESMEM_RETURN_IF_ERROR(CheckOptions());
   RESMEM_RETURN_IF_ERROR(
       CheckOutputPaths({{"-o", output_}, {"--out-of-fold-logits", out_of_fold_}}, inputs_.Paths()));
-  RESMEM_ASSIGN_OR_RETURN(const LabelledInputs inputs, inputs_.Load());
+  RESMEM_ASSIGN_OR_RETURN(const LabeledInputs inputs, inputs_.Load());
   const int64_t classes =
       classes_.value_or(int64_t{*std::max_element(inputs.labels.begin(), inputs.labels.end())} + 1);
   options_.progress = console.progress();

@@ -38,7 +38,7 @@ class StepRecordsTest : public testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  StepRecords Open(const std::vector<Step>& steps, const std::string& data = "pictures") {
+  StepRecords Open(const std::vector<Step>& steps, const std::string& data = "images") {
     Result<StepRecords> records = StepRecords::Open(folder_, steps, data);
     EXPECT_TRUE(records.ok()) << records.status().message();
     return *records;
@@ -111,7 +111,7 @@ TEST_F(StepRecordsTest, WhatMustBeRunBeforeIsNamed) {
 
 TEST_F(StepRecordsTest, DamagedRecordIsNamed) {
   std::ofstream(folder_ + "/short.json") << "{\"step\": \"sh";
-  const Result<StepRecords> records = StepRecords::Open(folder_, Steps(), "pictures");
+  const Result<StepRecords> records = StepRecords::Open(folder_, Steps(), "images");
   EXPECT_EQ(records.status().code(), ErrorCode::kCorrupt);
   EXPECT_NE(records.status().message().find("short.json"), std::string::npos);
 }

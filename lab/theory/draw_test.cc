@@ -67,7 +67,7 @@ TEST(Draw, BoundOfZeroMakesResMemPureNearestNeighbors) {
   }
 }
 
-TEST(Draw, TrainingPointsAreMemorised) {
+TEST(Draw, TrainingPointsAreMemorized) {
   Sample sample = DrawSample(3, 40, 40, false, 1, 0);
   sample.test_points = sample.covariates;
   SimulationSetting sine;

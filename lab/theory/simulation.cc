@@ -74,7 +74,7 @@ class Simulation {
     return failure;
   }
 
-  SimulationResult Summarise() const {
+  SimulationResult Summarize() const {
     SimulationResult result;
     result.options = options_;
     result.options.progress = nullptr;
@@ -202,7 +202,7 @@ Result<SimulationResult> RunSimulation(const SimulationOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   Simulation simulation(options);
   RESMEM_RETURN_IF_ERROR(simulation.RunDraws());
-  SimulationResult result = simulation.Summarise();
+  SimulationResult result = simulation.Summarize();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

@@ -103,7 +103,7 @@ TEST(Simulation, InequalityHoldsInEveryDrawAndSlopesAreSteeperThanProved) {
   }
 }
 
-TEST(Simulation, NoiseAboveWhatTheBaseMissesMakesMemorisingALoss) {
+TEST(Simulation, NoiseAboveWhatTheBaseMissesMakesMemorizingALoss) {
   // One noisy neighbor costs noise^2; the base alone costs (1-L)^2.
   SimulationOptions options = Small();
   options.bounds = {0.25, 0.9};

@@ -12,7 +12,7 @@ namespace {
 constexpr uint64_t kShuffleStream = uint64_t{1} << 62;
 
 constexpr int kBytes = 256;
-constexpr int64_t kPicturesATask = 16;
+constexpr int64_t kImagesATask = 16;
 
 }  // namespace
 
@@ -34,8 +34,8 @@ BatchMaker::BatchMaker(const TrainingData& data, const Normalization& normalizat
   }
 }
 
-void BatchMaker::Picture(const uint8_t* pixels, int64_t row, const Augmentation& augmentation,
-                         float* out) const {
+void BatchMaker::Image(const uint8_t* pixels, int64_t row, const Augmentation& augmentation,
+                       float* out) const {
   const auto& [channels, height, width] = data_.shape;
   int64_t down = 0, right = 0;
   bool flipped = false;
@@ -80,13 +80,13 @@ Result<torch::Tensor> BatchMaker::Inputs(std::span<const int64_t> rows,
   const auto& [channels, height, width] = data_.shape;
   const int64_t values = channels * height * width;
   std::vector<uint8_t> pixels(static_cast<size_t>(count * values));
-  RESMEM_RETURN_IF_ERROR(data_.pictures->ReadRows(rows, pixels, threads_));
+  RESMEM_RETURN_IF_ERROR(data_.images->ReadRows(rows, pixels, threads_));
   torch::Tensor batch = torch::empty({count, height, width, channels});
   float* out = batch.data_ptr<float>();
-  ParallelFor(threads_, count, kPicturesATask, [&](int64_t begin, int64_t end, int) {
+  ParallelFor(threads_, count, kImagesATask, [&](int64_t begin, int64_t end, int) {
     for (int64_t i = begin; i < end; ++i) {
-      Picture(pixels.data() + i * values, rows[static_cast<size_t>(i)], augmentation,
-              out + i * values);
+      Image(pixels.data() + i * values, rows[static_cast<size_t>(i)], augmentation,
+            out + i * values);
     }
   });
   return batch.permute({0, 3, 1, 2});

@@ -32,8 +32,8 @@ class BatchMaker {
 
  private:
   torch::Tensor TableRows(std::span<const int64_t> rows) const;
-  void Picture(const uint8_t* pixels, int64_t row, const Augmentation& augmentation,
-               float* out) const;
+  void Image(const uint8_t* pixels, int64_t row, const Augmentation& augmentation,
+             float* out) const;
 
   const TrainingData& data_;
   Normalization normalization_;

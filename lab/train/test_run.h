@@ -30,15 +30,15 @@ class TrainerTest : public testing::Test {
     root_ = std::filesystem::path(testing::TempDir()) /
             ("resmem_train_" + std::to_string(getpid()) + "_" +
              testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directories(root_ / "pictures");
-    WritePictures("data_batch_1.bin", 1);
-    WritePictures("test_batch.bin", 2);
+    std::filesystem::create_directories(root_ / "images");
+    WriteImages("data_batch_1.bin", 1);
+    WriteImages("test_batch.bin", 2);
   }
   void TearDown() override { std::filesystem::remove_all(root_); }
 
   // CIFAR-10 records whose color tells the class.
-  void WritePictures(const char* name, uint64_t seed) const {
-    std::ofstream file(root_ / "pictures" / name, std::ios::binary);
+  void WriteImages(const char* name, uint64_t seed) const {
+    std::ofstream file(root_ / "images" / name, std::ios::binary);
     Random random(seed);
     for (int64_t row = 0; row < kRows; ++row) {
       const auto label = static_cast<int>(row % kClasses);
@@ -52,7 +52,7 @@ class TrainerTest : public testing::Test {
 
   TrainRecipe Recipe() const {
     TrainRecipe recipe;
-    recipe.images = (root_ / "pictures").string();
+    recipe.images = (root_ / "images").string();
     recipe.epochs = 3;
     recipe.batch = 16;
     recipe.warmup_epochs = 1;

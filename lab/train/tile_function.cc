@@ -26,8 +26,8 @@ struct Settings {
 Tensor ChannelsLast(const Tensor& t) {
   return t.permute({0, 2, 3, 1}).contiguous();
 }
-Tensor NewPictures(const TileUnit& unit, int64_t height, int64_t width, int64_t channels) {
-  return torch::empty({unit.pictures, height, width, channels}, torch::kBFloat16)
+Tensor NewImages(const TileUnit& unit, int64_t height, int64_t width, int64_t channels) {
+  return torch::empty({unit.images, height, width, channels}, torch::kBFloat16)
       .permute({0, 3, 1, 2});
 }
 Bfloat16* Halves(const Tensor& t) {
@@ -68,13 +68,13 @@ class Function : public torch::autograd::Function<Function> {
     const ConvShape& conv = unit.conv;
     const Tensor inputs = ChannelsLast(x), weights = ChannelsLast(weight);
     const Tensor added = shortcut.numel() > 0 ? ChannelsLast(shortcut) : Tensor();
-    const Tensor convolved = NewPictures(unit, conv.out_height(), conv.out_width(), conv.outputs);
-    const Tensor y = NewPictures(unit, conv.out_height(), conv.out_width(), conv.outputs);
+    const Tensor convolved = NewImages(unit, conv.out_height(), conv.out_width(), conv.outputs);
+    const Tensor y = NewImages(unit, conv.out_height(), conv.out_width(), conv.outputs);
     const Tensor open = torch::empty({y.numel() / 16}, torch::kShort);
     const BatchStatistics statistics = RunForward(
         unit, Floats(weights), {Floats(norm_weight), Floats(norm_bias)}, settings.epsilon,
         {Halves(inputs), Halves(added), Halves(convolved), Bits(open), Halves(y)});
-    MoveRunning(statistics, unit.pictures * conv.out_height() * conv.out_width(), settings);
+    MoveRunning(statistics, unit.images * conv.out_height() * conv.out_width(), settings);
     context->save_for_backward({x, weight, norm_weight, norm_bias, convolved, open,
                                 torch::tensor(statistics.mean),
                                 torch::tensor(statistics.variance)});
@@ -109,9 +109,9 @@ class Function : public torch::autograd::Function<Function> {
     const Tensor dnorm_weight = torch::empty({conv.outputs});
     const Tensor dnorm_bias = torch::empty({conv.outputs});
     Tensor dx, dshortcut;
-    if (data["x"].toBool()) dx = NewPictures(unit, conv.height, conv.width, conv.inputs);
+    if (data["x"].toBool()) dx = NewImages(unit, conv.height, conv.width, conv.inputs);
     if (data["shortcut"].toBool()) {
-      dshortcut = NewPictures(unit, conv.out_height(), conv.out_width(), conv.outputs);
+      dshortcut = NewImages(unit, conv.out_height(), conv.out_width(), conv.outputs);
     }
     const BatchStatistics statistics{{Floats(saved[6]).begin(), Floats(saved[6]).end()},
                                      {Floats(saved[7]).begin(), Floats(saved[7]).end()}};

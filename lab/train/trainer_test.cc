@@ -144,7 +144,7 @@ TEST_F(TrainerTest, BadDataAreNamed) {
   recipe = Recipe();
   recipe.validation_rows = kRows;
   EXPECT_EQ(Run(Folder("b", recipe)).code(), ErrorCode::kInvalidArgument);
-  fs::resize_file(root_ / "pictures" / "data_batch_1.bin", 3073 * 10 + 7);
+  fs::resize_file(root_ / "images" / "data_batch_1.bin", 3073 * 10 + 7);
   EXPECT_EQ(Run(Folder("c", Recipe())).code(), ErrorCode::kBadData);
 }
 
@@ -160,8 +160,8 @@ TEST_F(TrainerTest, TheExportedModelIsAsRightAsTheLogSays) {
     ASSERT_TRUE(model.ok()) << model.status().message();
     auto test = LoadTrainingData(recipe, "test");
     ASSERT_TRUE(test.ok());
-    std::vector<uint8_t> pixels(static_cast<size_t>(test->pictures->shape().bytes() * kRows));
-    ASSERT_TRUE(test->pictures->Read(0, kRows, pixels).ok());
+    std::vector<uint8_t> pixels(static_cast<size_t>(test->images->shape().bytes() * kRows));
+    ASSERT_TRUE(test->images->Read(0, kRows, pixels).ok());
     std::vector<float> logits(static_cast<size_t>(kRows * model->manifest().classes));
     ASSERT_TRUE(model->Run(pixels, kRows, {}, logits).ok());
     int64_t right = 0;
@@ -189,7 +189,7 @@ TEST_F(TrainerTest, BatchesDependOnSeedEpochAndRowAlone) {
   EXPECT_FALSE(torch::equal(together, *batches.Inputs(rows, next)));
 }
 
-TEST_F(TrainerTest, AnAugmentedPictureIsTheShiftedAndMirroredOriginal) {
+TEST_F(TrainerTest, AnAugmentedImageIsTheShiftedAndMirroredOriginal) {
   auto data = LoadTrainingData(Recipe(), "train");
   ASSERT_TRUE(data.ok());
   const BatchMaker batches(*data, Normalization{{0, 0, 0}, {1, 1, 1}});

@@ -11,32 +11,32 @@ namespace resmem::train {
 namespace {
 
 constexpr double kSmallestDeviation = 1e-6;
-constexpr int64_t kColours = 3;
+constexpr int64_t kColors = 3;
 constexpr int64_t kReadTogether = 256;  // images
 
-Result<TrainingData> LoadPictures(const TrainRecipe& recipe, const std::string& part,
-                                  const TrainingData* like) {
+Result<TrainingData> LoadImages(const TrainRecipe& recipe, const std::string& part,
+                                const TrainingData* like) {
   ImageSetSource source;
   source.path = recipe.images;
   source.part = part;
   if (like != nullptr) {
-    source.shape = like->pictures->shape();
+    source.shape = like->images->shape();
     source.class_names = like->class_names;
   } else if (recipe.height > 0) {
-    source.shape = ImageShape{recipe.height, recipe.width, kColours};
+    source.shape = ImageShape{recipe.height, recipe.width, kColors};
   }
   if (recipe.height > 0) source.resize = std::min(recipe.height, recipe.width);
   source.labels = recipe.labels;
   TrainingData data;
-  RESMEM_ASSIGN_OR_RETURN(data.pictures, ImageSet::Open(source));
-  data.labels = data.pictures->labels();
-  if (std::ssize(data.labels) != data.pictures->size() || data.labels.empty()) {
+  RESMEM_ASSIGN_OR_RETURN(data.images, ImageSet::Open(source));
+  data.labels = data.images->labels();
+  if (std::ssize(data.labels) != data.images->size() || data.labels.empty()) {
     return Status(ErrorCode::kBadData, Text(recipe.images,
                                             ": images without labels; give a folder of classes, a "
                                             "data set with labels, or --labels"));
   }
-  data.class_names = data.pictures->class_names();
-  const ImageShape& shape = data.pictures->shape();
+  data.class_names = data.images->class_names();
+  const ImageShape& shape = data.images->shape();
   data.shape = {shape.channels, shape.height, shape.width};
   return data;
 }
@@ -95,17 +95,17 @@ Normalization MeasureColumns(const TrainingData& data, const std::vector<int64_t
   return measured;
 }
 
-Result<Normalization> MeasurePictures(const TrainingData& data, const std::vector<int64_t>& rows) {
+Result<Normalization> MeasureImages(const TrainingData& data, const std::vector<int64_t>& rows) {
   const auto channels = static_cast<size_t>(data.shape.channels);
   // How often each byte occurs in each channel: exact, whatever the order.
   std::vector<std::array<int64_t, 256>> counts(channels);
-  const size_t measured_rows = std::min<size_t>(rows.size(), kMeasuredPictures);
+  const size_t measured_rows = std::min<size_t>(rows.size(), kMeasuredImages);
   std::vector<uint8_t> pixels;
   for (size_t first = 0; first < measured_rows; first += kReadTogether) {
     const std::span<const int64_t> some(rows.data() + first,
                                         std::min<size_t>(kReadTogether, measured_rows - first));
-    pixels.resize(some.size() * static_cast<size_t>(data.pictures->shape().bytes()));
-    RESMEM_RETURN_IF_ERROR(data.pictures->ReadRows(some, pixels, at::get_num_threads()));
+    pixels.resize(some.size() * static_cast<size_t>(data.images->shape().bytes()));
+    RESMEM_RETURN_IF_ERROR(data.images->ReadRows(some, pixels, at::get_num_threads()));
     for (size_t i = 0; i < pixels.size(); ++i) ++counts[i % channels][pixels[i]];
   }
   Normalization measured;
@@ -128,12 +128,12 @@ Result<Normalization> MeasurePictures(const TrainingData& data, const std::vecto
 
 Result<TrainingData> LoadTrainingData(const TrainRecipe& recipe, const std::string& part,
                                       const TrainingData* like) {
-  return recipe.images.empty() ? LoadTable(recipe) : LoadPictures(recipe, part, like);
+  return recipe.images.empty() ? LoadTable(recipe) : LoadImages(recipe, part, like);
 }
 
 Result<Normalization> MeasureNormalization(const TrainingData& data,
                                            const std::vector<int64_t>& rows) {
-  return data.table() ? MeasureColumns(data, rows) : MeasurePictures(data, rows);
+  return data.table() ? MeasureColumns(data, rows) : MeasureImages(data, rows);
 }
 
 }  // namespace resmem::train

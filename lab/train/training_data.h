@@ -16,7 +16,7 @@ namespace resmem::train {
 
 struct TrainingData {
   InputShape shape;
-  std::optional<ImageSet> pictures;
+  std::optional<ImageSet> images;
   std::vector<float> columns;  // rows x channels, of a table
   std::vector<int32_t> labels;
   std::vector<std::string> class_names;
@@ -30,9 +30,9 @@ struct TrainingData {
 Result<TrainingData> LoadTrainingData(const TrainRecipe& recipe, const std::string& part,
                                       const TrainingData* like = nullptr);
 
-// Per channel (column), over the given rows, of images at most kMeasuredPictures of them; pixels
+// Per channel (column), over the given rows, of images at most kMeasuredImages of them; pixels
 // as value / 255.
-inline constexpr int64_t kMeasuredPictures = 50000;
+inline constexpr int64_t kMeasuredImages = 50000;
 struct Normalization {
   std::vector<float> mean, deviation;
 };

@@ -147,9 +147,9 @@ std::vector<std::string> Advice(const ResidualMemory& memory, const Diagnosis& d
     advice = diagnosis.evaluation->warnings;
     if (!diagnosis.judged) std::erase(advice, EffectWarning(*diagnosis.evaluation));
   } else if (description.task == Task::kClassification) {
-    const std::string memorised =
-        MemorisedWarning(memory, memory.MeanResidualMass(description.parameters.temperature));
-    if (!memorised.empty()) advice.push_back(memorised);
+    const std::string memorized =
+        MemorizedWarning(memory, memory.MeanResidualMass(description.parameters.temperature));
+    if (!memorized.empty()) advice.push_back(memorized);
   }
   if (diagnosis.index) AdviseOnIndex(memory, diagnosis, &advice);
   if (!memory.index_obstacle().empty()) {

@@ -122,7 +122,7 @@ Result<Diagnosis> Diagnose(const ResidualMemory& memory, const ResidualMemory& e
     evaluation.leave_one_out = true;
     RESMEM_RETURN_IF_ERROR(
         EvaluateBoth(memory, exact, ReadMemoryRows(memory, own), evaluation, &asked, &diagnosis));
-  } else if (rows != nullptr && options.unlabelled) {
+  } else if (rows != nullptr && options.unlabeled) {
     RESMEM_RETURN_IF_ERROR(
         Watch(*rows, &asked).Read([](int64_t, const Rows&) { return Status(); }));
   } else if (rows != nullptr) {

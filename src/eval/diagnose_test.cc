@@ -151,7 +151,7 @@ TEST(Diagnose, OfRowsWithoutLabelsTellsTheRecallAndNoMore) {
   ASSERT_TRUE(IndexMemory(path, {.recall = 0.9}).ok());
   Rows rows;
   rows.keys = given.view(Described()).keys;
-  const Diagnosis diagnosis = DiagnoseRows(path, &rows, {.unlabelled = true});
+  const Diagnosis diagnosis = DiagnoseRows(path, &rows, {.unlabeled = true});
   EXPECT_EQ(diagnosis.index_on_given->queries, kGiven);
   EXPECT_EQ(diagnosis.index_on_given->recall, DiagnoseOn(path, &given).index_on_given->recall);
   EXPECT_FALSE(diagnosis.evaluation || diagnosis.judged || diagnosis.worse);

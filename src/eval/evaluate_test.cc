@@ -141,7 +141,7 @@ TEST_F(EvaluateTest, ZeroNeighborsGiveTheBaseEverywhere) {
   EXPECT_NEAR(result.base_calibration.brier, result.resmem_calibration.brier, 1e-6);
 }
 
-TEST_F(EvaluateTest, OneNeighborMemorisesTheTrainingSet) {
+TEST_F(EvaluateTest, OneNeighborMemorizesTheTrainingSet) {
   Build();
   EvaluationOptions options;
   options.parameters = Parameters{1, 0.1f, 1};
@@ -330,12 +330,12 @@ TEST_F(EvaluateTest, OnlyRowsOfTheRoleAskedForAreEvaluated) {
   EXPECT_EQ(Evaluate(*predictor_, ReadRows(rows), options).status().code(), ErrorCode::kBadData);
 }
 
-TEST_F(EvaluateTest, SaysThatTheBaseHasMemorisedItsTrainingSet) {
-  Problem memorised = train_;
-  for (int64_t i = 0; i < memorised.rows; ++i) {
-    memorised.logits[static_cast<size_t>(i * 6 + memorised.labels[static_cast<size_t>(i)])] = 40;
+TEST_F(EvaluateTest, SaysThatTheBaseHasMemorizedItsTrainingSet) {
+  Problem memorized = train_;
+  for (int64_t i = 0; i < memorized.rows; ++i) {
+    memorized.logits[static_cast<size_t>(i * 6 + memorized.labels[static_cast<size_t>(i)])] = 40;
   }
-  Build(Describe(memorised, kParameters), memorised.view());
+  Build(Describe(memorized, kParameters), memorized.view());
   const Evaluation result = Run(queries_.view());
   EXPECT_LT(result.mean_residual_mass, 0.01);
   EXPECT_TRUE(HasWarning(result, "--out-of-fold-logits"));

@@ -73,8 +73,8 @@ std::string EffectWarning(const Evaluation& evaluation) {
               "; more rows would narrow the interval.");
 }
 
-std::string MemorisedWarning(const ResidualMemory& memory, double mean_residual_mass) {
-  if (memory.rows() == 0 || mean_residual_mass >= kMemorisedMass) return "";
+std::string MemorizedWarning(const ResidualMemory& memory, double mean_residual_mass) {
+  if (memory.rows() == 0 || mean_residual_mass >= kMemorizedMass) return "";
   if (memory.description().cross_fitted) {
     return Text("The base is almost never wrong on the memory's rows (mean residual mass ",
                 readable::Fixed(mean_residual_mass, 4), " of 1), so the memory has little to add.");
@@ -113,8 +113,8 @@ std::vector<std::string> EvaluationWarnings(const ResidualMemory& memory,
     return warnings;
   }
   if (evaluation.task == Task::kClassification) {
-    std::string memorised = MemorisedWarning(memory, evaluation.mean_residual_mass);
-    if (!memorised.empty()) warnings.push_back(std::move(memorised));
+    std::string memorized = MemorizedWarning(memory, evaluation.mean_residual_mass);
+    if (!memorized.empty()) warnings.push_back(std::move(memorized));
   }
   if (evaluation.rows_at_distance_zero > 0 && !evaluation.leave_one_out) {
     warnings.push_back(Text(readable::Count(evaluation.rows_at_distance_zero), of_rows,

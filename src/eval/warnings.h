@@ -10,7 +10,7 @@
 namespace resmem {
 
 // Below this mean residual mass the base has memorized its training rows.
-inline constexpr double kMemorisedMass = 0.05;
+inline constexpr double kMemorizedMass = 0.05;
 
 // Its rows are tokens: advice then names the options of resmem lm.
 bool IsOfTokens(const ResidualMemory& memory);

@@ -6,8 +6,8 @@
 
 #include "data/array_storage.h"
 #include "data/formats/formats.h"
-#include "images/array_pictures.h"
-#include "images/found_pictures.h"
+#include "images/array_images.h"
+#include "images/found_images.h"
 #include "resmem/data/array.h"
 #include "support/text.h"
 
@@ -134,9 +134,8 @@ std::vector<std::string> FilesOfPart(const std::string& folder, const std::strin
 
 }  // namespace
 
-Result<FoundPictures> OpenArrayFiles(const std::vector<std::string>& files,
-                                     const std::string& part) {
-  FoundPictures found;
+Result<FoundImages> OpenArrayFiles(const std::vector<std::string>& files, const std::string& part) {
+  FoundImages found;
   std::vector<StoragePointer> arrays;
   size_t rows = 0;
   for (const std::string& path : files) {
@@ -161,7 +160,7 @@ Result<FoundPictures> OpenArrayFiles(const std::vector<std::string>& files,
     RESMEM_ASSIGN_OR_RETURN(found.coarse_class_names,
                             ReadNamesBeside(folder, {"coarse_label_names.txt"}));
   }
-  RESMEM_ASSIGN_OR_RETURN(found.store, MakeArrayPictures(std::move(arrays)));
+  RESMEM_ASSIGN_OR_RETURN(found.store, MakeArrayImages(std::move(arrays)));
   return found;
 }
 

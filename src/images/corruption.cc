@@ -39,8 +39,8 @@ int64_t DivideRounded(int64_t value, int64_t by) {
   return value >= 0 ? (value + by / 2) / by : -((-value + by / 2) / by);
 }
 
-void AddNoise(int strength, Random random, std::span<uint8_t> picture) {
-  for (uint8_t& value : picture) {
+void AddNoise(int strength, Random random, std::span<uint8_t> image) {
+  for (uint8_t& value : image) {
     const int64_t noise =
         DivideRounded(kNoiseStep * strength * DrawNormal(&random), 2 * kNormalUnit);
     value = Cut(value + noise);
@@ -95,20 +95,20 @@ Status Corrupt(Corruption corruption, int strength, uint64_t seed, int64_t first
   const auto bytes = static_cast<size_t>(shape.bytes());
   std::vector<uint8_t> before(corruption == Corruption::kBlur ? bytes : 0);
   for (size_t begin = 0; begin < pixels.size(); begin += bytes) {
-    const std::span<uint8_t> picture = pixels.subspan(begin, bytes);
+    const std::span<uint8_t> image = pixels.subspan(begin, bytes);
     const uint64_t number = static_cast<uint64_t>(first) + begin / bytes;
     switch (corruption) {
       case Corruption::kGaussianNoise:
-        AddNoise(strength, Random(seed, number), picture);
+        AddNoise(strength, Random(seed, number), image);
         break;
       case Corruption::kBlur:
         for (int pass = 0; pass < strength; ++pass) {
-          std::copy(picture.begin(), picture.end(), before.begin());
-          BlurOnce(shape, before, picture);
+          std::copy(image.begin(), image.end(), before.begin());
+          BlurOnce(shape, before, image);
         }
         break;
       case Corruption::kBrightness:
-        for (uint8_t& value : picture) value = Cut(int64_t{value} + kBrightnessStep * strength);
+        for (uint8_t& value : image) value = Cut(int64_t{value} + kBrightnessStep * strength);
         break;
     }
   }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr ImageShape kShape = {5, 4, 3};
 
-std::vector<uint8_t> Pictures(int64_t count) {
+std::vector<uint8_t> Images(int64_t count) {
   std::vector<uint8_t> pixels(static_cast<size_t>(count * kShape.bytes()));
   for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<uint8_t>(i * 37 % 251);
   return pixels;
@@ -23,11 +23,11 @@ std::vector<uint8_t> Corrupted(Corruption corruption, int strength, uint64_t see
   return pixels;
 }
 
-TEST(Corrupt, APictureDoesNotDependOnThoseAroundIt) {
+TEST(Corrupt, AImageDoesNotDependOnThoseAroundIt) {
   for (const Corruption corruption :
        {Corruption::kGaussianNoise, Corruption::kBlur, Corruption::kBrightness}) {
-    const std::vector<uint8_t> whole = Corrupted(corruption, 3, 1, 0, Pictures(3));
-    const std::vector<uint8_t> all = Pictures(3);
+    const std::vector<uint8_t> whole = Corrupted(corruption, 3, 1, 0, Images(3));
+    const std::vector<uint8_t> all = Images(3);
     const std::vector<uint8_t> last =
         Corrupted(corruption, 3, 1, 2, std::vector<uint8_t>(all.end() - kShape.bytes(), all.end()));
     EXPECT_TRUE(std::equal(last.begin(), last.end(), whole.end() - kShape.bytes()))
@@ -36,7 +36,7 @@ TEST(Corrupt, APictureDoesNotDependOnThoseAroundIt) {
 }
 
 TEST(Corrupt, BrightnessAddsAndSaturates) {
-  std::vector<uint8_t> pixels = Pictures(1);
+  std::vector<uint8_t> pixels = Images(1);
   pixels[0] = 0;
   pixels[1] = 205;
   pixels[2] = 206;
@@ -46,7 +46,7 @@ TEST(Corrupt, BrightnessAddsAndSaturates) {
   EXPECT_EQ(brighter[2], 255);
 }
 
-TEST(Corrupt, BlurSpreadsAPointByItsKernelAndKeepsAFlatPicture) {
+TEST(Corrupt, BlurSpreadsAPointByItsKernelAndKeepsAFlatImage) {
   std::vector<uint8_t> pixels(static_cast<size_t>(kShape.bytes()), 0);
   const auto at = [](int64_t y, int64_t x, int64_t c) {
     return static_cast<size_t>((y * kShape.width + x) * kShape.channels + c);
@@ -93,8 +93,8 @@ TEST(Corrupt, NoiseIsOfTheSeedAndTheSameBytesForEver) {
   EXPECT_EQ(first, (std::vector<uint8_t>{136, 102, 102, 116, 114, 124, 93, 123}));
 }
 
-TEST(Corrupt, OtherStrengthsAndBrokenPicturesAreRefused) {
-  std::vector<uint8_t> pixels = Pictures(1);
+TEST(Corrupt, OtherStrengthsAndBrokenImagesAreRefused) {
+  std::vector<uint8_t> pixels = Images(1);
   EXPECT_EQ(Corrupt(Corruption::kBlur, 0, 0, 0, kShape, pixels).code(),
             ErrorCode::kInvalidArgument);
   EXPECT_EQ(Corrupt(Corruption::kBlur, 6, 0, 0, kShape, pixels).code(),

@@ -23,15 +23,15 @@ bool LooksLikeJpeg(ByteSpan bytes) {
   return BeginsWith(bytes, "\xff\xd8\xff");
 }
 
-Status DecodePicture(const std::string& name, ByteSpan bytes, Picture* picture) {
-  if (LooksLikePng(bytes)) return DecodePng(name, bytes, picture);
-  if (LooksLikeJpeg(bytes)) return DecodeJpeg(name, bytes, picture);
+Status DecodeImage(const std::string& name, ByteSpan bytes, Image* image) {
+  if (LooksLikePng(bytes)) return DecodePng(name, bytes, image);
+  if (LooksLikeJpeg(bytes)) return DecodeJpeg(name, bytes, image);
   return {ErrorCode::kBadData,
           Text(name, bytes.empty() ? ": is empty" : ": is neither a PNG nor a JPEG file",
                "; convert it or take it away")};
 }
 
-bool HasPictureName(const std::string& path) {
+bool HasImageName(const std::string& path) {
   std::string lower = path.substr(path.size() - std::min<size_t>(path.size(), 5));
   for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return lower.ends_with(".png") || lower.ends_with(".jpg") || lower.ends_with(".jpeg");

@@ -8,20 +8,20 @@
 #include <string>
 
 #include "data/file_bytes.h"
-#include "images/picture.h"
+#include "images/image.h"
 
 namespace resmem {
 
 // By the first bytes, whatever the file is called.  Gray stays gray.
-Status DecodePicture(const std::string& name, ByteSpan bytes, Picture* picture);
+Status DecodeImage(const std::string& name, ByteSpan bytes, Image* image);
 
 bool LooksLikePng(ByteSpan bytes);
 bool LooksLikeJpeg(ByteSpan bytes);
-Status DecodePng(const std::string& name, ByteSpan bytes, Picture* picture);
-Status DecodeJpeg(const std::string& name, ByteSpan bytes, Picture* picture);
+Status DecodePng(const std::string& name, ByteSpan bytes, Image* image);
+Status DecodeJpeg(const std::string& name, ByteSpan bytes, Image* image);
 
 // ".png", ".jpg" or ".jpeg", in any case.
-bool HasPictureName(const std::string& path);
+bool HasImageName(const std::string& path);
 
 }  // namespace resmem
 

@@ -112,14 +112,14 @@ Status Damaged(const std::string& name, const JpegReader& reader) {
 
 }  // namespace
 
-Status DecodeJpeg(const std::string& name, ByteSpan bytes, Picture* picture) {
+Status DecodeJpeg(const std::string& name, ByteSpan bytes, Image* image) {
   JpegReader reader;
   if (!reader.ReadHeader(bytes)) return Damaged(name, reader);
-  RESMEM_RETURN_IF_ERROR(CheckPictureShape(name, reader.shape()));
-  picture->shape = reader.shape();
-  picture->pixels.resize(static_cast<size_t>(picture->shape.bytes()));
-  std::vector<uint8_t> line(static_cast<size_t>(picture->shape.width) * 4);
-  return reader.ReadPixels(picture->pixels.data(), line.data()) ? Status() : Damaged(name, reader);
+  RESMEM_RETURN_IF_ERROR(CheckImageShape(name, reader.shape()));
+  image->shape = reader.shape();
+  image->pixels.resize(static_cast<size_t>(image->shape.bytes()));
+  std::vector<uint8_t> line(static_cast<size_t>(image->shape.width) * 4);
+  return reader.ReadPixels(image->pixels.data(), line.data()) ? Status() : Damaged(name, reader);
 }
 
 }  // namespace resmem

@@ -27,7 +27,7 @@ class PngReader {
   // Everything before the pixels.
   bool ReadHeader() {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
-    constexpr png_uint_32 kMaxSide = kMaxPictureSide;
+    constexpr png_uint_32 kMaxSide = kMaxImageSide;
     constexpr png_alloc_size_t kMaxChunk = 8 << 20;
     constexpr png_uint_32 kMaxChunks = 128;
     png_set_user_limits(png_, kMaxSide, kMaxSide);
@@ -87,16 +87,16 @@ Status Damaged(const std::string& name, const PngReader& reader) {
 
 }  // namespace
 
-Status DecodePng(const std::string& name, ByteSpan bytes, Picture* picture) {
+Status DecodePng(const std::string& name, ByteSpan bytes, Image* image) {
   PngReader reader(bytes);
   if (!reader.started()) {
     return {ErrorCode::kResourceExhausted, Text(name, ": no memory to decode it")};
   }
   if (!reader.ReadHeader()) return Damaged(name, reader);
-  RESMEM_RETURN_IF_ERROR(CheckPictureShape(name, reader.shape()));
-  picture->shape = reader.shape();
-  picture->pixels.resize(static_cast<size_t>(picture->shape.bytes()));
-  return reader.ReadPixels(picture->pixels.data()) ? Status() : Damaged(name, reader);
+  RESMEM_RETURN_IF_ERROR(CheckImageShape(name, reader.shape()));
+  image->shape = reader.shape();
+  image->pixels.resize(static_cast<size_t>(image->shape.bytes()));
+  return reader.ReadPixels(image->pixels.data()) ? Status() : Damaged(name, reader);
 }
 
 }  // namespace resmem

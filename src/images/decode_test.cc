@@ -4,23 +4,23 @@
 
 #include <cstdlib>
 
-#include "images/test_pictures.h"
+#include "images/test_images.h"
 
 namespace resmem {
 namespace {
 
-Status Decode(const std::string& text, Picture* picture) {
+Status Decode(const std::string& text, Image* image) {
   // A copy of the exact size, where a sanitizer sees each wrong access.
   const std::vector<char> copy(text.begin(), text.end());
-  return DecodePicture("it", std::as_bytes(std::span(copy)), picture);
+  return DecodeImage("it", std::as_bytes(std::span(copy)), image);
 }
 
 std::vector<uint8_t> Pixels(const std::string& text, const ImageShape& shape) {
-  Picture picture;
-  const Status status = Decode(text, &picture);
+  Image image;
+  const Status status = Decode(text, &image);
   EXPECT_TRUE(status.ok()) << status.message();
-  EXPECT_EQ(picture.shape, shape);
-  return picture.pixels;
+  EXPECT_EQ(image.shape, shape);
+  return image.pixels;
 }
 
 std::vector<uint8_t> Bytes(const std::string& text) {
@@ -54,17 +54,17 @@ TEST(DecodePng, FiltersAreUndone) {
   EXPECT_EQ(Pixels(PngText({3, 2, 8, 0, "\1a\1\1\2\1\1\1", ""}), {2, 3, 1}), Bytes("abcbcd"));
 }
 
-TEST(DecodePng, EveryTruncationAndEveryDamagedByteIsAnErrorOrAPicture) {
+TEST(DecodePng, EveryTruncationAndEveryDamagedByteIsAnErrorOrAImage) {
   std::string sound = PngText({3, 2, 8, 2, kZero + "abcdefghi" + kZero + "jklmnopqr", ""});
-  Picture picture;
+  Image image;
   for (size_t length = 0; length < sound.size(); ++length) {
-    const Status status = Decode(sound.substr(0, length), &picture);
+    const Status status = Decode(sound.substr(0, length), &image);
     EXPECT_EQ(status.code(), ErrorCode::kBadData) << length;
   }
   for (size_t i = 0; i < sound.size(); ++i) {
     for (const int bit : {1, 4, 128}) {
       sound[i] = static_cast<char>(sound[i] ^ bit);
-      const Status status = Decode(sound, &picture);
+      const Status status = Decode(sound, &image);
       if (!status.ok()) {
         EXPECT_EQ(status.code(), ErrorCode::kBadData) << status.message();
       }
@@ -74,14 +74,14 @@ TEST(DecodePng, EveryTruncationAndEveryDamagedByteIsAnErrorOrAPicture) {
 }
 
 TEST(DecodePng, AbsurdSizesAreRefusedBeforeMemoryIsTaken) {
-  Picture picture;
-  Status status = Decode(PngText({60000, 60000, 8, 2, "x", ""}), &picture);
+  Image image;
+  Status status = Decode(PngText({60000, 60000, 8, 2, "x", ""}), &image);
   EXPECT_EQ(status.code(), ErrorCode::kBadData);
   EXPECT_NE(status.message().find("60000 x 60000 x 3"), std::string::npos) << status.message();
-  status = Decode(PngText({0x7fffffff, 1, 8, 2, "x", ""}), &picture);
+  status = Decode(PngText({0x7fffffff, 1, 8, 2, "x", ""}), &image);
   EXPECT_EQ(status.code(), ErrorCode::kBadData);
-  EXPECT_EQ(Decode(PngText({0, 1, 8, 2, "x", ""}), &picture).code(), ErrorCode::kBadData);
-  EXPECT_TRUE(picture.pixels.empty());
+  EXPECT_EQ(Decode(PngText({0, 1, 8, 2, "x", ""}), &image).code(), ErrorCode::kBadData);
+  EXPECT_TRUE(image.pixels.empty());
 }
 
 std::string Ramp(const ImageShape& shape) {
@@ -121,19 +121,19 @@ TEST(DecodeJpeg, CmykBecomesRgb) {
   ExpectNear(pixels, wanted, 2);
 }
 
-TEST(DecodeJpeg, TruncatedAndDamagedFilesAreErrorsOrPictures) {
+TEST(DecodeJpeg, TruncatedAndDamagedFilesAreErrorsOrImages) {
   for (const bool progressive : {false, true}) {
     const ImageShape shape = {16, 16, 3};
     std::string sound = JpegText(shape, Ramp(shape), progressive);
-    Picture picture;
+    Image image;
     // The last two bytes are the end marker, without which all pixels are there.
     for (size_t length = 0; length + 2 < sound.size(); ++length) {
-      EXPECT_EQ(Decode(sound.substr(0, length), &picture).code(), ErrorCode::kBadData) << length;
+      EXPECT_EQ(Decode(sound.substr(0, length), &image).code(), ErrorCode::kBadData) << length;
     }
     for (size_t i = 0; i < sound.size(); ++i) {
       for (const int bit : {1, 16, 128}) {
         sound[i] = static_cast<char>(sound[i] ^ bit);
-        const Status status = Decode(sound, &picture);
+        const Status status = Decode(sound, &image);
         if (!status.ok()) {
           EXPECT_EQ(status.code(), ErrorCode::kBadData) << status.message();
         }
@@ -151,21 +151,20 @@ TEST(DecodeJpeg, ThousandsOfScansAreRefused) {
   std::string text = sound.substr(0, second);
   for (int i = 0; i < 1000; ++i) text += sound.substr(first, second - first);
   text += sound.substr(second);
-  Picture picture;
-  const Status status = Decode(text, &picture);
+  Image image;
+  const Status status = Decode(text, &image);
   EXPECT_EQ(status.code(), ErrorCode::kBadData);
   EXPECT_NE(status.message().find("scans"), std::string::npos) << status.message();
 }
 
-TEST(DecodePicture, OtherFilesAreNamedAsSuch) {
-  Picture picture;
-  EXPECT_NE(Decode("GIF89a", &picture).message().find("neither a PNG nor a JPEG"),
-            std::string::npos);
-  EXPECT_NE(Decode("", &picture).message().find("is empty"), std::string::npos);
-  EXPECT_TRUE(HasPictureName("a/b.JPEG"));
-  EXPECT_TRUE(HasPictureName("a.Png"));
-  EXPECT_FALSE(HasPictureName("png"));
-  EXPECT_FALSE(HasPictureName("a.gif"));
+TEST(DecodeImage, OtherFilesAreNamedAsSuch) {
+  Image image;
+  EXPECT_NE(Decode("GIF89a", &image).message().find("neither a PNG nor a JPEG"), std::string::npos);
+  EXPECT_NE(Decode("", &image).message().find("is empty"), std::string::npos);
+  EXPECT_TRUE(HasImageName("a/b.JPEG"));
+  EXPECT_TRUE(HasImageName("a.Png"));
+  EXPECT_FALSE(HasImageName("png"));
+  EXPECT_FALSE(HasImageName("a.gif"));
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "data/memory_guard.h"
-#include "images/fit_picture.h"
-#include "images/found_pictures.h"
+#include "images/fit_image.h"
+#include "images/found_images.h"
 #include "resmem/data/array.h"
 #include "support/checked_math.h"
 #include "support/parallel.h"
@@ -16,17 +16,17 @@
 namespace resmem {
 
 struct ImageSet::State {
-  FoundPictures found;
-  PictureFit fit;
+  FoundImages found;
+  ImageFit fit;
 
-  Status ReadOne(int64_t row, Picture* scratch, std::span<uint8_t> out) const;
+  Status ReadOne(int64_t row, Image* scratch, std::span<uint8_t> out) const;
   Status Read(int64_t count, const std::function<int64_t(int64_t)>& row_of, std::span<uint8_t> out,
               int threads) const;
 };
 
-Status ImageSet::State::ReadOne(int64_t row, Picture* scratch, std::span<uint8_t> out) const {
+Status ImageSet::State::ReadOne(int64_t row, Image* scratch, std::span<uint8_t> out) const {
   RESMEM_RETURN_IF_ERROR(found.store->Read(row, scratch));
-  const Status status = FitPicture(fit, *scratch, out);
+  const Status status = FitImage(fit, *scratch, out);
   if (status.ok()) return {};
   return {status.code(), Text(found.store->name(row), ": ", status.message())};
 }
@@ -46,7 +46,7 @@ Status ImageSet::State::Read(int64_t count, const std::function<int64_t(int64_t)
     Status status;
     constexpr int64_t kGrain = 4;
     ParallelFor(ResolveThreads(threads), count, kGrain, [&](int64_t begin, int64_t end, int) {
-      Picture scratch;
+      Image scratch;
       for (int64_t i = begin; i < end; ++i) {
         Status problem =
             ReadOne(row_of(i), &scratch,
@@ -69,7 +69,7 @@ Status ImageSet::State::Read(int64_t count, const std::function<int64_t(int64_t)
 namespace {
 
 // Labels below the number of names, one an image.
-Status CheckLabels(const FoundPictures& found) {
+Status CheckLabels(const FoundImages& found) {
   const auto names = static_cast<int32_t>(found.class_names.size());
   if (names == 0) return {};
   for (size_t row = 0; row < found.labels.size(); ++row) {
@@ -93,7 +93,7 @@ std::string Bare(const std::string& name) {
 
 // The images' class names beside the model's, which take their place.  Other names may be another
 // language's; the same ones in another order are another numbering of the classes.
-Status UseNames(const std::vector<std::string>& wanted, FoundPictures* found) {
+Status UseNames(const std::vector<std::string>& wanted, FoundImages* found) {
   if (wanted.empty()) return {};
   std::vector<std::string> theirs, ours;
   for (const std::string& name : found->class_names) theirs.push_back(Bare(name));
@@ -132,8 +132,8 @@ std::string ImageShapeText(const ImageShape& shape) {
 Result<ImageSet> ImageSet::Open(const ImageSetSource& source) {
   return GuardMemory(source.path.empty() ? "images" : source.path, [&]() -> Result<ImageSet> {
     auto state = std::make_unique<State>();
-    RESMEM_ASSIGN_OR_RETURN(state->found, FindPictures(source));
-    FoundPictures& found = state->found;
+    RESMEM_ASSIGN_OR_RETURN(state->found, FindImages(source));
+    FoundImages& found = state->found;
     if (!source.labels.empty()) {
       RESMEM_ASSIGN_OR_RETURN(const Array array, OpenArray({source.labels, {}, {}}));
       RESMEM_ASSIGN_OR_RETURN(found.labels, ReadLabels(array, found.store->size(), 0));
@@ -143,10 +143,10 @@ Result<ImageSet> ImageSet::Open(const ImageSetSource& source) {
     RESMEM_RETURN_IF_ERROR(CheckLabels(found));
     // The first image is read at once: it gives the shape where none is wanted, and most
     // mistakes about shapes show here and not in the middle of the work.
-    Picture first;
+    Image first;
     RESMEM_RETURN_IF_ERROR(found.store->Read(0, &first));
     RESMEM_ASSIGN_OR_RETURN(state->fit,
-                            MakePictureFit(source.shape.value_or(first.shape), source.resize));
+                            MakeImageFit(source.shape.value_or(first.shape), source.resize));
     std::vector<uint8_t> pixels(static_cast<size_t>(state->fit.shape.bytes()));
     RESMEM_RETURN_IF_ERROR(state->ReadOne(0, &first, pixels));
     return ImageSet(std::move(state));

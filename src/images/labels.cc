@@ -2,7 +2,7 @@
 #include <limits>
 #include <string_view>
 
-#include "images/found_pictures.h"
+#include "images/found_images.h"
 #include "support/file_system.h"
 #include "support/text.h"
 

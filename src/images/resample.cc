@@ -51,11 +51,11 @@ uint8_t Weigh(const Window& window, const uint8_t* input, int64_t stride) {
 
 }  // namespace
 
-std::vector<uint8_t> Resample(const Picture& picture, const ResampledSide& height,
+std::vector<uint8_t> Resample(const Image& image, const ResampledSide& height,
                               const ResampledSide& width) {
-  const int64_t channels = picture.shape.channels;
-  const std::vector<Window> columns = Windows(picture.shape.width, width);
-  const std::vector<Window> rows = Windows(picture.shape.height, height);
+  const int64_t channels = image.shape.channels;
+  const std::vector<Window> columns = Windows(image.shape.width, width);
+  const std::vector<Window> rows = Windows(image.shape.height, height);
   const int64_t first_row = rows.front().first;
   const int64_t end_row = rows.back().first + static_cast<int64_t>(rows.back().weights.size());
   const int64_t row_bytes = width.count * channels;
@@ -64,7 +64,7 @@ std::vector<uint8_t> Resample(const Picture& picture, const ResampledSide& heigh
   std::vector<uint8_t> between(static_cast<size_t>((end_row - first_row) * row_bytes));
   uint8_t* out = between.data();
   for (int64_t y = first_row; y < end_row; ++y) {
-    const uint8_t* line = picture.pixels.data() + y * picture.shape.width * channels;
+    const uint8_t* line = image.pixels.data() + y * image.shape.width * channels;
     for (const Window& window : columns) {
       for (int64_t channel = 0; channel < channels; ++channel) {
         *out++ = Weigh(window, line + window.first * channels + channel, channels);

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "images/picture.h"
+#include "images/image.h"
 
 namespace resmem {
 
@@ -18,8 +18,8 @@ struct ResampledSide {
   int64_t count = 0;
 };
 
-// height.count x width.count x picture.shape.channels bytes.
-std::vector<uint8_t> Resample(const Picture& picture, const ResampledSide& height,
+// height.count x width.count x image.shape.channels bytes.
+std::vector<uint8_t> Resample(const Image& image, const ResampledSide& height,
                               const ResampledSide& width);
 
 }  // namespace resmem

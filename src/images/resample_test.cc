@@ -2,17 +2,17 @@
 
 #include <gtest/gtest.h>
 
-#include "images/fit_picture.h"
+#include "images/fit_image.h"
 
 namespace resmem {
 namespace {
 
 // 5 x 7 gray values that follow no line.
-Picture Pattern() {
-  Picture picture;
-  picture.shape = {5, 7, 1};
-  for (int i = 0; i < 35; ++i) picture.pixels.push_back(static_cast<uint8_t>(i * i * 37 + i * 11));
-  return picture;
+Image Pattern() {
+  Image image;
+  image.shape = {5, 7, 1};
+  for (int i = 0; i < 35; ++i) image.pixels.push_back(static_cast<uint8_t>(i * i * 37 + i * 11));
+  return image;
 }
 
 TEST(Resample, SmallerIsToTheBitWhatPillowMakes) {
@@ -39,14 +39,14 @@ TEST(Resample, SameSizeIsACopy) {
   EXPECT_EQ(Resample(Pattern(), {5, 0, 5}, {7, 0, 7}), Pattern().pixels);
 }
 
-TEST(FitPicture, CentreIsCutAsTorchvisionDoes) {
+TEST(FitImage, CenterIsCutAsTorchvisionDoes) {
   // 1 x 8: what is cut is 1 pixel (before: 0.5, to even 0), 3 (1.5, to even 2), 5 (2.5, to 2).
-  Picture picture;
-  picture.shape = {8, 8, 1};
-  for (int i = 0; i < 64; ++i) picture.pixels.push_back(static_cast<uint8_t>(i % 8));
+  Image image;
+  image.shape = {8, 8, 1};
+  for (int i = 0; i < 64; ++i) image.pixels.push_back(static_cast<uint8_t>(i % 8));
   for (const auto& [width, first] : std::vector<std::pair<int64_t, int>>{{7, 0}, {5, 2}, {3, 2}}) {
     std::vector<uint8_t> out(static_cast<size_t>(width));
-    ASSERT_TRUE(FitPicture({{1, width, 1}, 8}, picture, out).ok());
+    ASSERT_TRUE(FitImage({{1, width, 1}, 8}, image, out).ok());
     EXPECT_EQ(out[0], first) << width;
   }
 }

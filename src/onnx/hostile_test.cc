@@ -48,7 +48,7 @@ class HostileOnnx : public testing::Test {
 };
 
 TEST_F(HostileOnnx, EveryTruncationIsRefusedOrStillWhole) {
-  const std::string bytes = fixtures::Picture().bytes();
+  const std::string bytes = fixtures::Image().bytes();
   ASSERT_TRUE(Inspect(bytes).ok());
   int refused = 0;
   for (size_t size = 0; size < bytes.size(); ++size) {

@@ -20,7 +20,7 @@ class InspectTest : public testing::Test {
 };
 
 TEST_F(InspectTest, TellsWhatAFileHolds) {
-  const auto summary = Inspect(fixtures::Picture());
+  const auto summary = Inspect(fixtures::Image());
   ASSERT_TRUE(summary.ok()) << summary.status().message();
   EXPECT_EQ(summary->producer, "a test");
   EXPECT_EQ(summary->opset, 13);
@@ -36,7 +36,7 @@ TEST_F(InspectTest, TellsWhatAFileHolds) {
 }
 
 TEST_F(InspectTest, OffersTheInputOfTheLastLayerFirstThenWhatLiesBefore) {
-  const auto summary = Inspect(fixtures::Picture());
+  const auto summary = Inspect(fixtures::Image());
   ASSERT_EQ(summary->candidates.size(), 2u);
   EXPECT_EQ(summary->candidates[0].name, "flat");
   EXPECT_EQ(summary->candidates[0].shape, (std::vector<std::string>{"?", "2"}));

@@ -34,7 +34,7 @@ Json InputJson(const ModelManifest& m) {
   if (m.takes_tokens()) {
     return {{"name", m.input}, {"context", m.context}, {"tokenizer", m.tokenizer}};
   }
-  if (!m.takes_pictures()) return {{"name", m.input}, {"columns", m.columns}};
+  if (!m.takes_images()) return {{"name", m.input}, {"columns", m.columns}};
   return {{"name", m.input},   {"channels", m.channels},   {"height", m.height},
           {"width", m.width},  {"mean", Decimals(m.mean)}, {"std", Decimals(m.deviation)},
           {"resize", m.resize}};
@@ -61,7 +61,7 @@ Status CheckName(const char* field, const std::string& name) {
                     "; give the name of a tensor of the graph"));
 }
 
-Status CheckNormalisation(const ModelManifest& m) {
+Status CheckNormalization(const ModelManifest& m) {
   for (const auto& [field, list] : {std::pair{"mean", &m.mean}, std::pair{"std", &m.deviation}}) {
     if (static_cast<int64_t>(list->size()) != m.channels) {
       return Wrong(Text(field, " has ", list->size(), " values for ", m.channels, " channels"));
@@ -83,7 +83,7 @@ Status CheckInput(const ModelManifest& m) {
   if (!m.takes_tokens() && !m.tokenizer.empty()) {
     return Wrong("a tokenizer belongs to a model of tokens, which has a context");
   }
-  if (!m.takes_pictures()) {
+  if (!m.takes_images()) {
     if (m.channels != 0 || m.height != 0 || m.width != 0 || m.resize != 0 || !m.mean.empty() ||
         !m.deviation.empty()) {
       return Wrong("a model of tables or tokens has neither sides nor a normalization");
@@ -104,7 +104,7 @@ Status CheckInput(const ModelManifest& m) {
     return Wrong(
         Text("resize is ", m.resize, ", too small to cut ", m.height, " x ", m.width, " from it"));
   }
-  return CheckNormalisation(m);
+  return CheckNormalization(m);
 }
 
 Status ReadInput(const Json& object, ModelManifest* m) {

@@ -10,7 +10,7 @@
 namespace resmem {
 namespace {
 
-ModelManifest Pictures() {
+ModelManifest Images() {
   ModelManifest manifest;
   manifest.input = "image";
   manifest.channels = 3;
@@ -41,7 +41,7 @@ ModelManifest Table() {
 
 TEST(ModelManifest, ComesBackAsItWasWritten) {
   const fixtures::TemporaryFolder folder;
-  for (const ModelManifest& written : {Pictures(), Table()}) {
+  for (const ModelManifest& written : {Images(), Table()}) {
     const std::string path = folder / "net.onnx";
     ASSERT_TRUE(WriteModelManifest(path, written).ok());
     const auto read = ReadModelManifest(path);
@@ -49,7 +49,7 @@ TEST(ModelManifest, ComesBackAsItWasWritten) {
     EXPECT_EQ(*ModelManifestToJson(*read), *ModelManifestToJson(written));
     EXPECT_EQ(read->mean, written.mean);
     EXPECT_EQ(read->class_names, written.class_names);
-    EXPECT_EQ(read->takes_pictures(), written.takes_pictures());
+    EXPECT_EQ(read->takes_images(), written.takes_images());
   }
 }
 
@@ -61,7 +61,7 @@ TEST(ModelManifest, LiesBesideTheGraph) {
 }
 
 TEST(ModelManifest, WritesNumbersAsAUserWould) {
-  EXPECT_NE(ModelManifestToJson(Pictures())->find("0.507,"), std::string::npos);
+  EXPECT_NE(ModelManifestToJson(Images())->find("0.507,"), std::string::npos);
 }
 
 TEST(ModelManifest, RefusesWhatContradictsItself) {
@@ -82,16 +82,16 @@ TEST(ModelManifest, RefusesWhatContradictsItself) {
       [](auto& m) { m.dim = 0; },
       [](auto& m) { m.classes = 3; },
   };
-  EXPECT_TRUE(CheckManifest(Pictures()).ok());
+  EXPECT_TRUE(CheckManifest(Images()).ok());
   for (size_t i = 0; i < mistakes.size(); ++i) {
-    ModelManifest manifest = Pictures();
+    ModelManifest manifest = Images();
     mistakes[i](manifest);
     EXPECT_EQ(CheckManifest(manifest).code(), ErrorCode::kInvalidArgument) << "mistake " << i;
   }
 }
 
 TEST(ModelManifest, RefusesEveryTruncation) {
-  const std::string json = *ModelManifestToJson(Pictures());
+  const std::string json = *ModelManifestToJson(Images());
   for (size_t size = 0; size + 2 < json.size(); ++size) {
     EXPECT_EQ(ModelManifestFromJson(json.substr(0, size)).status().code(), ErrorCode::kCorrupt);
   }
@@ -121,18 +121,18 @@ TEST(ModelManifest, FingerprintKnowsNumbersButNotNames) {
     return *FingerprintModel(path);
   };
   fixtures::WriteBytes(path, "graph");
-  const Fingerprint first = fingerprint(Pictures());
+  const Fingerprint first = fingerprint(Images());
   EXPECT_EQ(first.digest.size(), 32u);
   EXPECT_EQ(first.layer, "pooled");
 
-  ModelManifest other = Pictures();
+  ModelManifest other = Images();
   other.class_names[0] = "lion";
   other.network = "another";
   EXPECT_EQ(fingerprint(other), first);
   other.mean[0] = 0.5071f;
   EXPECT_NE(fingerprint(other).digest, first.digest);
   fixtures::WriteBytes(path, "Graph");
-  EXPECT_NE(fingerprint(Pictures()).digest, first.digest);
+  EXPECT_NE(fingerprint(Images()).digest, first.digest);
 }
 
 }  // namespace

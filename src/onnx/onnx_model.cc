@@ -96,7 +96,7 @@ Result<OnnxModel> OnnxModel::Open(const std::string& onnx_path, const OnnxOption
 
 Status OnnxModel::Run(std::span<const uint8_t> pixels, int64_t count, std::span<float> keys,
                       std::span<float> logits) const try {
-  if (!manifest().takes_pictures()) {
+  if (!manifest().takes_images()) {
     return {ErrorCode::kInvalidArgument,
             Text(impl_->path, ": takes ",
                  manifest().takes_tokens() ? std::string("tokens")
@@ -106,7 +106,7 @@ Status OnnxModel::Run(std::span<const uint8_t> pixels, int64_t count, std::span<
   const int64_t values = manifest().input_values();
   RESMEM_RETURN_IF_ERROR(CheckSize("pixels", pixels.size(), count, values, false));
   const auto fill = [&](int64_t begin, int64_t rows, float* input) {
-    impl_->pixels.Normalise(pixels.data() + begin * values, rows, input);
+    impl_->pixels.Normalize(pixels.data() + begin * values, rows, input);
   };
   return impl_->Run(count, fill, keys, logits);
 } catch (...) {

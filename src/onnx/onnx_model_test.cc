@@ -43,11 +43,11 @@ TEST_F(OnnxModelTest, ATableGivesTheValuesComputedByHand) {
   EXPECT_EQ(logits, (std::vector<float>{4, 3, 0, 1}));
 }
 
-TEST_F(OnnxModelTest, APictureIsNormalisedAndTurnedChannelsFirst) {
+TEST_F(OnnxModelTest, AImageIsNormalizedAndTurnedChannelsFirst) {
   PrepareOptions options;
   options.mean = {0.2f, 0, 0};
   options.deviation = {0.5f, 1, 2};
-  const auto model = Open(fixtures::Picture(), options);
+  const auto model = Open(fixtures::Image(), options);
   ASSERT_TRUE(model.ok()) << model.status().message();
   EXPECT_EQ(model->manifest().height, 2);
   EXPECT_EQ(model->manifest().dim, 2);
@@ -64,7 +64,7 @@ TEST_F(OnnxModelTest, APictureIsNormalisedAndTurnedChannelsFirst) {
 TEST_F(OnnxModelTest, AnEmbeddingWithSidesOfOneIsFlattened) {
   PrepareOptions options;
   options.embedding = "pool";
-  const auto model = Open(fixtures::Picture(), options);
+  const auto model = Open(fixtures::Image(), options);
   ASSERT_TRUE(model.ok()) << model.status().message();
   EXPECT_EQ(model->manifest().dim, 2);
   std::vector<float> keys(2);
@@ -78,7 +78,7 @@ TEST_F(OnnxModelTest, ARowsAnswerDoesNotDependOnItsNeighborsNorOnTheThreads) {
   std::vector<uint8_t> pixels(kRows * 12);
   Random random(3);
   for (uint8_t& pixel : pixels) pixel = static_cast<uint8_t>(random.Below(256));
-  const auto model = Open(fixtures::Picture());
+  const auto model = Open(fixtures::Image());
   std::vector<float> keys(kRows * 2), logits(kRows * 3);
   ASSERT_TRUE(model->Run(pixels, kRows, keys, logits).ok());
   for (const int threads : {2, 5}) {
@@ -111,18 +111,17 @@ TEST_F(OnnxModelTest, AGraphThatTakesThreeRowsAtOnceIsFilledUp) {
 }
 
 TEST_F(OnnxModelTest, SizesThatDoNotFitAreRefused) {
-  const auto picture = Open(fixtures::Picture());
+  const auto image = Open(fixtures::Image());
   const std::vector<uint8_t> pixels(24);
   const std::vector<float> row(12);
   std::vector<float> keys(4), logits(6);
-  EXPECT_TRUE(picture->Run(pixels, 2, keys, logits).ok());
-  EXPECT_TRUE(picture->Run({}, 0, {}, {}).ok());
+  EXPECT_TRUE(image->Run(pixels, 2, keys, logits).ok());
+  EXPECT_TRUE(image->Run({}, 0, {}, {}).ok());
   const auto code = [](const Status& status) { return status.code(); };
-  EXPECT_EQ(code(picture->Run(pixels, 3, keys, logits)), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(code(picture->Run(pixels, -2, keys, logits)), ErrorCode::kInvalidArgument);
-  EXPECT_EQ(code(picture->Run(pixels, 2, std::span(keys).first(3), {})),
-            ErrorCode::kInvalidArgument);
-  EXPECT_EQ(code(picture->RunFloats(MatrixView(row.data(), 1, 11), {}, {})), ErrorCode::kMismatch);
+  EXPECT_EQ(code(image->Run(pixels, 3, keys, logits)), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code(image->Run(pixels, -2, keys, logits)), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code(image->Run(pixels, 2, std::span(keys).first(3), {})), ErrorCode::kInvalidArgument);
+  EXPECT_EQ(code(image->RunFloats(MatrixView(row.data(), 1, 11), {}, {})), ErrorCode::kMismatch);
   const auto table = Open(fixtures::Table());
   EXPECT_EQ(code(table->Run(pixels, 2, {}, {})), ErrorCode::kInvalidArgument);
 }
@@ -142,7 +141,7 @@ TEST_F(OnnxModelTest, TheFingerprintIsTheSameWithoutTheRuntime) {
 }
 
 TEST_F(OnnxModelTest, AManifestOfAnotherGraphIsRefused) {
-  ASSERT_TRUE(Open(fixtures::Picture()).ok());
+  ASSERT_TRUE(Open(fixtures::Image()).ok());
   const ModelManifest manifest = *ReadModelManifest(path_);
   const auto with = [&](auto change) {
     ModelManifest other = manifest;

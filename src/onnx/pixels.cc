@@ -4,7 +4,7 @@ namespace resmem {
 namespace {
 
 template <int64_t kChannels>
-void NormaliseKnown(const std::array<float, 256>* values, const uint8_t* pixels, int64_t area,
+void NormalizeKnown(const std::array<float, 256>* values, const uint8_t* pixels, int64_t area,
                     float* out) {
   for (int64_t i = 0; i < area; ++i) {
     for (int64_t c = 0; c < kChannels; ++c)
@@ -26,13 +26,13 @@ PixelTable::PixelTable(const ModelManifest& manifest)
   }
 }
 
-void PixelTable::Normalise(const uint8_t* pixels, int64_t count, float* out) const {
+void PixelTable::Normalize(const uint8_t* pixels, int64_t count, float* out) const {
   const int64_t values = area_ * channels_;
   for (int64_t row = 0; row < count; ++row, pixels += values, out += values) {
     if (channels_ == 3) {
-      NormaliseKnown<3>(values_.data(), pixels, area_, out);
+      NormalizeKnown<3>(values_.data(), pixels, area_, out);
     } else if (channels_ == 1) {
-      NormaliseKnown<1>(values_.data(), pixels, area_, out);
+      NormalizeKnown<1>(values_.data(), pixels, area_, out);
     } else {
       for (int64_t i = 0; i < values; ++i) {
         const int64_t c = i % channels_;

@@ -17,7 +17,7 @@ class PixelTable {
   explicit PixelTable(const ModelManifest& manifest);
 
   // `pixels`: count x height x width x channels; `out`: count x channels x height x width.
-  void Normalise(const uint8_t* pixels, int64_t count, float* out) const;
+  void Normalize(const uint8_t* pixels, int64_t count, float* out) const;
 
  private:
   int64_t channels_, area_;

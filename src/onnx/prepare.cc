@@ -155,7 +155,7 @@ Status Choose(const onnx::GraphProto& graph, const PrepareOptions& options, Mode
   return {};
 }
 
-Result<std::string> Serialise(const onnx::ModelProto& model) {
+Result<std::string> Serialize(const onnx::ModelProto& model) {
   std::string bytes;
   if (model.ByteSizeLong() > static_cast<size_t>(std::numeric_limits<int32_t>::max()) ||
       !model.SerializeToString(&bytes)) {
@@ -182,7 +182,7 @@ Result<std::string> Rewrite(const std::string& source, const PrepareOptions& opt
   AddOutput(manifest->embedding, model->mutable_graph());
   AddOutput(manifest->logits, model->mutable_graph());
   RESMEM_ASSIGN_OR_RETURN(const int64_t fixed, CheckFit(GraphIndex(model->graph()), *manifest));
-  RESMEM_ASSIGN_OR_RETURN(std::string bytes, Serialise(*model));
+  RESMEM_ASSIGN_OR_RETURN(std::string bytes, Serialize(*model));
   RESMEM_ASSIGN_OR_RETURN(const Session session,
                           Session::Create(runtime, std::as_bytes(std::span(bytes))));
   RESMEM_RETURN_IF_ERROR(TrialRun(session, fixed, manifest));

@@ -39,7 +39,7 @@ TEST_F(PrepareTest, WritesAGraphWithBothOutputsAndItsManifest) {
   options.class_names = {"a", "b", "c"};
   options.network = "tiny";
   options.resize = 3;
-  const auto manifest = Prepare(fixtures::Picture(), options);
+  const auto manifest = Prepare(fixtures::Image(), options);
   ASSERT_TRUE(manifest.ok()) << manifest.status().message();
   EXPECT_EQ(manifest->mean, (std::vector<float>{0.5f, 0.5f, 0.5f}));
   EXPECT_EQ(manifest->deviation, (std::vector<float>{1, 1, 1}));
@@ -54,7 +54,7 @@ TEST_F(PrepareTest, WritesAGraphWithBothOutputsAndItsManifest) {
 }
 
 TEST_F(PrepareTest, PreparingAPreparedModelChangesNothing) {
-  ASSERT_TRUE(Prepare(fixtures::Picture()).ok());
+  ASSERT_TRUE(Prepare(fixtures::Image()).ok());
   const std::string again = folder_ / "again.onnx";
   ASSERT_TRUE(PrepareOnnx(path_, {}, again, {}).ok());
   EXPECT_EQ(fixtures::ReadBytes(again), fixtures::ReadBytes(path_));
@@ -97,8 +97,8 @@ TEST_F(PrepareTest, ChannelsLastIsTurnedAround) {
   EXPECT_NEAR(keys[2], 0, 1e-6);
 }
 
-TEST_F(PrepareTest, OpenSidesOfAPictureMustBeGiven) {
-  fixtures::GraphMaker maker = fixtures::Picture();
+TEST_F(PrepareTest, OpenSidesOfAImageMustBeGiven) {
+  fixtures::GraphMaker maker = fixtures::Image();
   auto* shape = maker.graph().mutable_input(0)->mutable_type()->mutable_tensor_type();
   for (const int side : {2, 3}) shape->mutable_shape()->mutable_dim(side)->set_dim_param("side");
   ExpectRefused(maker, {}, ErrorCode::kInvalidArgument, "leaves the height");
@@ -113,18 +113,17 @@ TEST_F(PrepareTest, OpenSidesOfAPictureMustBeGiven) {
 TEST_F(PrepareTest, AnUnknownTensorGetsSuggestions) {
   PrepareOptions options;
   options.embedding = "flatt";
-  ExpectRefused(fixtures::Picture(), options, ErrorCode::kInvalidArgument,
-                "most like it are flat,");
+  ExpectRefused(fixtures::Image(), options, ErrorCode::kInvalidArgument, "most like it are flat,");
 }
 
 TEST_F(PrepareTest, WhatCannotBeAnEmbeddingIsRefused) {
   PrepareOptions options;
   options.embedding = "conv";
-  ExpectRefused(fixtures::Picture(), options, ErrorCode::kUnsupported, "2 x 2 x 2 x 2 for 2 rows");
+  ExpectRefused(fixtures::Image(), options, ErrorCode::kUnsupported, "2 x 2 x 2 x 2 for 2 rows");
   options.embedding = "image";
-  ExpectRefused(fixtures::Picture(), options, ErrorCode::kInvalidArgument, "is the input");
+  ExpectRefused(fixtures::Image(), options, ErrorCode::kInvalidArgument, "is the input");
   options.embedding = "y";
-  ExpectRefused(fixtures::Picture(), options, ErrorCode::kInvalidArgument, "both the tensor y");
+  ExpectRefused(fixtures::Image(), options, ErrorCode::kInvalidArgument, "both the tensor y");
 }
 
 TEST_F(PrepareTest, AModelWithoutAHeadNeedsANamedEmbedding) {
@@ -175,10 +174,10 @@ TEST_F(PrepareTest, InputsThatNobodyFeedsAreRefused) {
   ExpectRefused(shapeless, {}, ErrorCode::kUnsupported, "does not say which shape");
 }
 
-TEST_F(PrepareTest, ANormalisationThatDoesNotFitIsRefused) {
+TEST_F(PrepareTest, ANormalizationThatDoesNotFitIsRefused) {
   PrepareOptions options;
   options.mean = {0.1f, 0.2f};
-  ExpectRefused(fixtures::Picture(), options, ErrorCode::kInvalidArgument, "mean has 2 values");
+  ExpectRefused(fixtures::Image(), options, ErrorCode::kInvalidArgument, "mean has 2 values");
   ExpectRefused(fixtures::Table(), options, ErrorCode::kInvalidArgument, "rows of numbers");
   options = {};
   options.class_names = {"one"};

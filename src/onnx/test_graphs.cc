@@ -76,7 +76,7 @@ GraphMaker Table() {
   return maker;
 }
 
-GraphMaker Picture() {
+GraphMaker Image() {
   GraphMaker maker;
   maker.Input("image", {-1, 3, 2, 2});
   maker.Weights("w", {2, 3, 1, 1}, {1, 0, 0, 0, 1, 1});

@@ -47,7 +47,7 @@ GraphMaker Table();
 
 // image (n x 3 x 2 x 2) -> 1x1 Conv to 2 channels, (red, green + blue) -> GlobalAveragePool pool
 // -> Flatten flat -> Gemm y (n x 3) = (p0, p1, p0 + p1)
-GraphMaker Picture();
+GraphMaker Image();
 
 // Empty where ONNX Runtime can be loaded.
 std::string WhyNoRuntime();

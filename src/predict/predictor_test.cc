@@ -125,7 +125,7 @@ TEST_F(PredictorTest, ResMemBeatsTheBaseOnClustersItConfuses) {
   EXPECT_GT(right, base_right + 20);
 }
 
-TEST_F(PredictorTest, OneNeighborMemorisesTheTrainingSet) {
+TEST_F(PredictorTest, OneNeighborMemorizesTheTrainingSet) {
   Build(Describe(train_, kParameters));
   PredictOptions options = predictor_->DefaultOptions();
   options.parameters.k = 1;

@@ -108,12 +108,12 @@ Result<Thumbnail> ReadThumbnail(const ImageSet& images, int64_t row) {
   return Shrink(image);
 }
 
-Result<PictureOf> PicturesIn(const Array& images) {
+Result<ImageOf> ImagesIn(const Array& images) {
   RESMEM_ASSIGN_OR_RETURN(const ImageLayout layout, GuessImageLayout(images));
-  return PictureOf([&images, layout](int64_t row) { return ReadThumbnail(images, layout, row); });
+  return ImageOf([&images, layout](int64_t row) { return ReadThumbnail(images, layout, row); });
 }
 
-Status AddImages(const PictureOf& of_queries, const PictureOf& of_memory,
+Status AddImages(const ImageOf& of_queries, const ImageOf& of_memory,
                  std::vector<Example>* examples) {
   for (Example& example : *examples) {
     RESMEM_ASSIGN_OR_RETURN(example.image, of_queries(example.row));

@@ -156,8 +156,8 @@ void Warn(const ResidualMemory& memory, const ValidationRows& rows, const TuneOp
   }
   if (tuning->task == Task::kClassification) {
     const float temperature = tuning->chosen.temperature;
-    std::string memorised = MemorisedWarning(memory, memory.MeanResidualMass(temperature));
-    if (!memorised.empty()) warnings.push_back(std::move(memorised));
+    std::string memorized = MemorizedWarning(memory, memory.MeanResidualMass(temperature));
+    if (!memorized.empty()) warnings.push_back(std::move(memorized));
   }
 }
 

@@ -6,7 +6,7 @@ so that a memory has something to add.  240 training, 120 validation and 200 tes
 import numpy as np
 
 import onnx_files
-import picture_files
+import image_files
 
 DIM, CLASSES = 8, 4
 NAMES = ["coat", "shirt", "sneaker", "boot"]
@@ -48,7 +48,7 @@ def write(folder):
     write_regression(folder, random)
     write_bad(folder, train)
     onnx_files.write(folder, train)
-    picture_files.write(folder)
+    image_files.write(folder)
     (folder / "net.onnx").write_bytes(b"weights of a model")
     (folder / "other.onnx").write_bytes(b"weights of another model")
 

@@ -97,7 +97,7 @@ class HintsTest(unittest.TestCase):
         self.assertEqual(np.load(self.folder / "base.arrays/keys.npy").shape[0], 200)
 
     def test_2_models(self):
-        for graph in ("table.onnx", "picture.onnx"):
+        for graph in ("table.onnx", "image.onnx"):
             prepared = f"prepared_{graph}"
             self.run_hint(self.hint_of("model", "inspect", graph), prepared)
             self.run_hint(self.hint_of("model", "prepare", graph, "-o", f"again_{graph}"), f"{graph}.arrays")
@@ -116,17 +116,17 @@ class HintsTest(unittest.TestCase):
                           onnx.value_info(12, "y", ["n", "t", 4]))
 
     def test_3_embedded_arrays_go_where_their_role_says(self):
-        embed = ["embed", "again_picture.onnx", "animals"]
+        embed = ["embed", "again_image.onnx", "animals"]
         train = self.hint_of(*embed, "--part", "train", "-o", "train.arrays")
         self.assertTrue(train.startswith("memorize "), train)
-        self.run_hint(train, "pictures.resmem")
+        self.run_hint(train, "images.resmem")
         test = self.hint_of(*embed, "--part", "test", "-o", "test.arrays")
         self.assertTrue(test.startswith("eval "), test)
-        self.run_hint(test, "", **{"MEMORY.resmem": "pictures.resmem"})
+        self.run_hint(test, "", **{"MEMORY.resmem": "images.resmem"})
         held_out = self.hint_of(*embed, "--part", "train", "--rows", "0:20", "--role", "validation", "-o", "val.arrays")
         self.assertTrue(held_out.startswith("tune "), held_out)
-        self.run_hint(held_out, "", **{"MEMORY.resmem": "pictures.resmem"})
-        self.run_hint(self.hint_of("memorize", "--model", "again_picture.onnx", "--images", "animals", "--part", "train",
+        self.run_hint(held_out, "", **{"MEMORY.resmem": "images.resmem"})
+        self.run_hint(self.hint_of("memorize", "--model", "again_image.onnx", "--images", "animals", "--part", "train",
                                    "-o", "seen.resmem"), "", VALIDATION="animals/test --role validation")
         self.run_hint(self.hint_of("index", "seen.resmem"), "", TEST="animals/test")
 

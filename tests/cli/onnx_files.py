@@ -55,7 +55,7 @@ def table(keys, logits):
                  value_info(11, "x", ["n", keys.shape[1]]), value_info(12, "y", ["n", logits.shape[1]]))
 
 
-def picture():
+def image():
     """image (n x 3 x 8 x 8) -> Conv, GlobalAveragePool, Flatten flat (n x 4) -> Gemm y (n x 4)."""
     random = np.random.default_rng(3)
     return model(node("Conv", ["image", "filters"], "maps"), node("Relu", ["maps"], "active"),
@@ -69,19 +69,19 @@ def picture():
 def write(folder, train):
     random = np.random.default_rng(4)
     (folder / "table.onnx").write_bytes(table(train["keys"], train["logits"]))
-    (folder / "picture.onnx").write_bytes(picture())
+    (folder / "image.onnx").write_bytes(image())
     (folder / "unknown.onnx").write_bytes(
         model(node("Frobnicate", ["x"], "h"), node("Gemm", ["h", "head"], "y"),
               weights("head", np.eye(2)), value_info(11, "x", ["n", 2]), value_info(12, "y", ["n", 2])))
-    np.save(folder / "pictures.npy", random.integers(0, 256, (300, 8, 8, 3), np.uint8))
-    np.save(folder / "picture_labels.npy", random.integers(0, 4, 300))
+    np.save(folder / "photos.npy", random.integers(0, 256, (300, 8, 8, 3), np.uint8))
+    np.save(folder / "photo_labels.npy", random.integers(0, 4, 300))
 
 
-def check(pictures, folder):
+def check(images, folder):
     """The image model in NumPy, with mean 0.5 and deviation 0.25, against what was embedded."""
     random = np.random.default_rng(3)
     filters, head = random.standard_normal((4, 3, 3, 3)), random.standard_normal((4, 4))
-    images = (np.load(pictures) / 255 - 0.5) / 0.25
+    images = (np.load(images) / 255 - 0.5) / 0.25
     windows = np.lib.stride_tricks.sliding_window_view(images, (3, 3), (1, 2))
     maps = np.einsum("nyxcij,fcij->nfyx", windows, filters)
     keys = np.maximum(maps, 0).mean((2, 3))

@@ -1,8 +1,8 @@
 """Every sample page in a real browser: what it shows, what it asks for, what it says.
 
-    browser_test.py WRITE_SAMPLES [PICTURES]
+    browser_test.py WRITE_SAMPLES [IMAGES]
 
-PICTURES: a folder for screenshots and the printed page, to be looked at.
+IMAGES: a folder for screenshots and the printed page, to be looked at.
 """
 import base64
 import json
@@ -16,7 +16,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from chromium import Chromium, Missing  # noqa: E402
 
-WRITE_SAMPLES, PICTURES = None, None
+WRITE_SAMPLES, IMAGES = None, None
 HOSTILE = "<script>alert(1)</script>\"'&"
 
 
@@ -65,10 +65,10 @@ class BrowserTest(unittest.TestCase):
         with open(os.path.join(self.folder.name, name + ".json"), encoding="utf-8") as file:
             return json.load(file)
 
-    def picture(self, name):
-        if PICTURES:
+    def image(self, name):
+        if IMAGES:
             image = self.browser.call("Page.captureScreenshot", captureBeyondViewport=True)
-            with open(os.path.join(PICTURES, name + ".png"), "wb") as file:
+            with open(os.path.join(IMAGES, name + ".png"), "wb") as file:
                 file.write(base64.b64decode(image["data"]))
 
     def test_pages_are_silent_and_ask_nothing_of_the_network(self):
@@ -155,7 +155,7 @@ class BrowserTest(unittest.TestCase):
                 self.assertLessEqual(
                     self.browser.evaluate("document.documentElement.scrollWidth"), width, name)
                 if width == 400:
-                    self.picture(name + "_narrow")
+                    self.image(name + "_narrow")
 
     def test_a_phone_shows_whole_tables(self):
         self.browser.resize(420)
@@ -201,7 +201,7 @@ class BrowserTest(unittest.TestCase):
         for scheme in ("light", "dark"):
             self.browser.media(scheme=scheme)
             self.open("combined")
-            self.picture("combined_" + scheme)
+            self.image("combined_" + scheme)
             background = self.browser.evaluate("getComputedStyle(document.body).backgroundColor")
             backgrounds.append(background)
             for selector, least in (("body", 7), (".lede", 7), (".quiet", 4.5), ("h3", 4.5),
@@ -226,7 +226,7 @@ class BrowserTest(unittest.TestCase):
             "[...document.querySelectorAll('svg')].filter(s => s.getAttribute('aria-hidden') != "
             "'true' && !s.getAttribute('aria-label')).length"), 0)
 
-    def test_thumbnails_are_pictures(self):
+    def test_thumbnails_are_images(self):
         self.open("combined")
         sizes = self.browser.evaluate(
             "[...document.images].map(i => [i.complete, i.naturalWidth, i.alt.length > 0])")
@@ -252,14 +252,14 @@ class BrowserTest(unittest.TestCase):
         self.assertTrue(pdf.startswith(b"%PDF-"))
         pages = len(re.findall(rb"/Type\s*/Page\b", pdf))
         self.assertTrue(4 <= pages <= 25, pages)
-        if PICTURES:
-            with open(os.path.join(PICTURES, "combined.pdf"), "wb") as file:
+        if IMAGES:
+            with open(os.path.join(IMAGES, "combined.pdf"), "wb") as file:
                 file.write(pdf)
 
 
 if __name__ == "__main__":
     WRITE_SAMPLES = sys.argv[1]
-    PICTURES = sys.argv[2] if len(sys.argv) > 2 else None
+    IMAGES = sys.argv[2] if len(sys.argv) > 2 else None
     try:
         Chromium().close()
     except Missing as missing:

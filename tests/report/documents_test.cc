@@ -149,7 +149,7 @@ TEST(RenderReport, TuningThatKeepsTheBaseHasAPage) {
   EXPECT_NE(page->find("better than the base alone"), std::string::npos);
 }
 
-TEST(RenderReport, PicturesThatAreNoPngAreRefused) {
+TEST(RenderReport, ImagesThatAreNoPngAreRefused) {
   const std::vector<std::string> names = sample::ClassNames();
   json document = json::parse(ExamplesJson(sample::ImageExamples(), "rule", names, sample::Run()));
   document["examples"][0]["image"]["png"] = "\" onerror=\"alert(1)";

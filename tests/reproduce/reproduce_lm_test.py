@@ -89,10 +89,10 @@ class ReproduceLmTest(unittest.TestCase):
         self.assertNotIn("nan", re.sub(r"`[^`]*`", "", page).split())
         self.assertIn("C4: out of domain", page)
         self.assertIn("**Fixed**", page)
-        pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", page)
-        self.assertGreaterEqual(len(pictures), 2)
-        for picture in pictures:
-            document = xml.dom.minidom.parse(str(self.folder / "work/docs/results" / picture))
+        images = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", page)
+        self.assertGreaterEqual(len(images), 2)
+        for image in images:
+            document = xml.dom.minidom.parse(str(self.folder / "work/docs/results" / image))
             self.assertEqual(document.documentElement.tagName, "svg")
 
     def test_2_counts_agree_with_those_of_lm_eval(self):

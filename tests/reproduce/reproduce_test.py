@@ -68,10 +68,10 @@ class ReproduceTest(unittest.TestCase):
         self.assertNotIn("nan", page)
         for step in ["short-resnet8-seed2", "pretrained-resnet20"]:
             self.assertIn(step, page)  # said to be not run
-        pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", page)
-        self.assertGreaterEqual(len(pictures), 9)
-        for picture in pictures:
-            document = xml.dom.minidom.parse(str(self.results() / picture))
+        images = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", page)
+        self.assertGreaterEqual(len(images), 9)
+        for image in images:
+            document = xml.dom.minidom.parse(str(self.results() / image))
             self.assertEqual(document.documentElement.tagName, "svg")
 
     def test_2_the_numbers_agree_with_each_other(self):

@@ -45,12 +45,12 @@ struct ModelManifest {
   std::vector<std::string> class_names;  // empty or `classes` names
   std::string network;                   // free text: "resnet8"
 
-  bool takes_pictures() const { return channels > 0; }
+  bool takes_images() const { return channels > 0; }
   bool takes_tokens() const { return context > 0; }
   // The most numbers that a row has.
   int64_t input_values() const {
     if (takes_tokens()) return context;
-    return takes_pictures() ? channels * height * width : columns;
+    return takes_images() ? channels * height * width : columns;
   }
 };
 // kInvalidArgument, with the field, where a manifest contradicts itself.

@@ -142,12 +142,12 @@ Result<std::vector<Example>> ChooseExamples(const Predictor& predictor, const Ro
                                             const ExampleOptions& options);
 
 // The image of a row.
-using PictureOf = std::function<Result<Thumbnail>(int64_t row)>;
+using ImageOf = std::function<Result<Thumbnail>(int64_t row)>;
 // Of an array of images, which must outlive it.
-Result<PictureOf> PicturesIn(const Array& images);
+Result<ImageOf> ImagesIn(const Array& images);
 // Sets image and, for the nearest eight, neighbor_images of each example.  `of_memory` is asked for
 // memory rows, which are counted in the order of memorizing; null: neighbors get none.
-Status AddImages(const PictureOf& of_queries, const PictureOf& of_memory,
+Status AddImages(const ImageOf& of_queries, const ImageOf& of_memory,
                  std::vector<Example>* examples);
 
 // ---- Figures of any content: learning curves, depth, size of the memory ----------------------

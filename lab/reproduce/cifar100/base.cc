@@ -121,13 +121,13 @@ Embedded WithUnitKeys(Embedded embedded) {
   return embedded;
 }
 
-Result<Embedded> Embed(const OnnxModel& model, const ImageSet& pictures, Console& console,
+Result<Embedded> Embed(const OnnxModel& model, const ImageSet& images, Console& console,
                        const ChangePixels& change) {
   Embedded embedded;
   embedded.dim = model.manifest().dim;
   embedded.classes = model.manifest().classes;
-  embedded.labels = pictures.labels();
-  const int64_t count = pictures.size();
+  embedded.labels = images.labels();
+  const int64_t count = images.size();
   embedded.keys.resize(static_cast<size_t>(count * embedded.dim));
   embedded.logits.resize(static_cast<size_t>(count * embedded.classes));
   std::vector<uint8_t> pixels;
@@ -135,8 +135,8 @@ Result<Embedded> Embed(const OnnxModel& model, const ImageSet& pictures, Console
     if (console.progress()->Cancelled()) return Status(ErrorCode::kCancelled, "stopped");
     console.progress()->Report("embedding", begin, count);
     const int64_t rows = std::min(kRunTogether, count - begin);
-    pixels.resize(static_cast<size_t>(rows * pictures.shape().bytes()));
-    RESMEM_RETURN_IF_ERROR(pictures.Read(begin, rows, pixels));
+    pixels.resize(static_cast<size_t>(rows * images.shape().bytes()));
+    RESMEM_RETURN_IF_ERROR(images.Read(begin, rows, pixels));
     if (change) RESMEM_RETURN_IF_ERROR(change(begin, pixels));
     const auto part = [&](std::vector<float>& values, int64_t columns) {
       return std::span(values).subspan(static_cast<size_t>(begin * columns),

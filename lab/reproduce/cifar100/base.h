@@ -41,7 +41,7 @@ Result<Base> LoadModel(Workspace& workspace, const std::string& name, const std:
 
 // `change` may corrupt the pixels before they go in: the number of the first image, its bytes.
 using ChangePixels = std::function<Status(int64_t first, std::span<uint8_t> pixels)>;
-Result<Embedded> Embed(const OnnxModel& model, const ImageSet& pictures, Console& console,
+Result<Embedded> Embed(const OnnxModel& model, const ImageSet& images, Console& console,
                        const ChangePixels& change = {});
 
 // A memory of these rows of `rows_of` in memories/NAME; one that holds them already is opened.

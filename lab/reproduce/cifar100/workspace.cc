@@ -33,10 +33,10 @@ Status WriteFirst(const ImageSet& set, int64_t count, const std::string& path) {
   for (int64_t row = 0; row < count; ++row) {
     records += static_cast<char>(set.coarse_labels()[static_cast<size_t>(row)]);
     records += static_cast<char>(set.labels()[static_cast<size_t>(row)]);
-    const uint8_t* picture = pixels.data() + row * shape.bytes();
+    const uint8_t* image = pixels.data() + row * shape.bytes();
     for (int64_t channel = 0; channel < shape.channels; ++channel) {
       for (int64_t i = 0; i < plane; ++i) {
-        records += static_cast<char>(picture[i * shape.channels + channel]);
+        records += static_cast<char>(image[i * shape.channels + channel]);
       }
     }
   }
@@ -85,7 +85,7 @@ Result<std::vector<int32_t>> CoarseOfClass(const ImageSet& train, const ImageSet
 
 }  // namespace
 
-Status Workspace::OpenPictures(const std::string& folder) {
+Status Workspace::OpenImages(const std::string& folder) {
   RESMEM_ASSIGN_OR_RETURN(train_, OpenPart(folder, "train"));
   RESMEM_ASSIGN_OR_RETURN(test_, OpenPart(folder, "test"));
   for (const ImageSet* set : {&*train_, &*test_}) {
@@ -110,12 +110,12 @@ Result<Workspace> Workspace::Open(WorkspaceOptions options, Console& console) {
       return Status(ErrorCode::kIo, folder.string() + " cannot be made: " + error.message());
     }
   }
-  RESMEM_RETURN_IF_ERROR(workspace.OpenPictures(workspace.options_.data));
+  RESMEM_RETURN_IF_ERROR(workspace.OpenImages(workspace.options_.data));
   if (workspace.options_.quick) {
     const std::string cut = workspace.options_.folder + "/data";
     RESMEM_RETURN_IF_ERROR(WriteFirst(workspace.train(), kQuickTrainRows, cut + "/train.bin"));
     RESMEM_RETURN_IF_ERROR(WriteFirst(workspace.test(), kQuickTestRows, cut + "/test.bin"));
-    RESMEM_RETURN_IF_ERROR(workspace.OpenPictures(cut));
+    RESMEM_RETURN_IF_ERROR(workspace.OpenImages(cut));
   }
   Digest digest;
   RESMEM_RETURN_IF_ERROR(AddToDigest(workspace.train(), console, &digest));

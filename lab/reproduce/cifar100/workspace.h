@@ -56,7 +56,7 @@ class Workspace {
  private:
   Workspace(WorkspaceOptions options, Console& console)
       : options_(std::move(options)), console_(&console) {}
-  Status OpenPictures(const std::string& folder);
+  Status OpenImages(const std::string& folder);
 
   WorkspaceOptions options_;
   Console* console_;

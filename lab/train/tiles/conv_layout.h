@@ -31,10 +31,10 @@ struct ConvShape {
 };
 
 struct ConvLayout {
-  ConvLayout(const ConvShape& shape, int64_t pictures);
+  ConvLayout(const ConvShape& shape, int64_t images);
 
   ConvShape shape;
-  int64_t pictures = 0;   // of a whole group
+  int64_t images = 0;     // of a whole group
   int64_t pick = 1;       // input rows and columns from one that is used to the next
   int64_t step = 1;       // input pixels from a position to the next
   int64_t pitch = 0;      // positions from an output row to the next
@@ -47,7 +47,7 @@ struct ConvLayout {
   bool pairs() const { return shape.kernel == 3 && step == 1 && shape.inputs == 16; }
 
   // Pixel of the scratch where row `y` of the picked ones begins.
-  int64_t Row(int64_t picture, int64_t y) const;
+  int64_t Row(int64_t image, int64_t y) const;
   // Copies dense images in.  Border and slack are the caller's zeros, and stay.
   void Place(const Bfloat16* from, int64_t count, Bfloat16* scratch) const;
 };

@@ -21,13 +21,11 @@ Scratch ScratchOf(const ConvLayout& layout) {
 // A batch in groups of images; the last may be smaller.
 struct Groups {
   explicit Groups(const TileUnit& unit)
-      : size(GroupSize(unit.conv)),
-        count((unit.pictures + size - 1) / size),
-        pictures(unit.pictures) {}
-  int64_t size, count, pictures;
+      : size(GroupSize(unit.conv)), count((unit.images + size - 1) / size), images(unit.images) {}
+  int64_t size, count, images;
 
   int64_t first(int64_t group) const { return group * size; }
-  int64_t in(int64_t group) const { return std::min(size, pictures - group * size); }
+  int64_t in(int64_t group) const { return std::min(size, images - group * size); }
 };
 
 // Added up in order, in double precision.
@@ -211,7 +209,7 @@ BatchStatistics RunForward(const TileUnit& unit, std::span<const float> weights,
   });
 
   const std::vector<double> total = SumOfGroups(sums, groups.count);
-  const auto count = static_cast<double>(unit.pictures * conv.out_height() * conv.out_width());
+  const auto count = static_cast<double>(unit.images * conv.out_height() * conv.out_width());
   BatchStatistics statistics{std::vector<float>(channels), std::vector<float>(channels)};
   std::vector<float> scale(channels), shift(channels);
   for (size_t c = 0; c < channels; ++c) {
@@ -240,7 +238,7 @@ void RunBackward(const TileUnit& unit, std::span<const float> weights, const Nor
   Backward backward(unit, weights, activations, gradients);
   const std::vector<double> sums = backward.GradientSums(statistics);
   const auto channels = static_cast<size_t>(conv.outputs);
-  const auto count = static_cast<double>(unit.pictures * conv.out_height() * conv.out_width());
+  const auto count = static_cast<double>(unit.images * conv.out_height() * conv.out_width());
   std::vector<float> slope(channels), x_slope(channels), shift(channels);
   for (size_t c = 0; c < channels; ++c) {
     const double inverse = 1 / std::sqrt(static_cast<double>(statistics.variance[c]) + epsilon);

@@ -20,7 +20,7 @@ namespace resmem::train {
 struct TileUnit {
   ConvShape conv;
   Clip clip;
-  int64_t pictures = 0;
+  int64_t images = 0;
   int threads = 1;
 };
 

@@ -20,12 +20,12 @@ constexpr double kEpsilon = 1e-5;
 
 struct Case {
   ConvShape conv;
-  int64_t pictures = 1;
+  int64_t images = 1;
   bool clips = true, shortcut = true;
 
   std::string Name() const {
     const ConvShape& c = conv;
-    return std::to_string(pictures) + " images of " + std::to_string(c.height) + " x " +
+    return std::to_string(images) + " images of " + std::to_string(c.height) + " x " +
            std::to_string(c.width) + " x " + std::to_string(c.inputs) + ", outputs " +
            std::to_string(c.outputs) + ", kernel " + std::to_string(c.kernel) + ", stride " +
            std::to_string(c.stride);
@@ -85,9 +85,9 @@ struct Ran {
     const ConvShape& s = c.conv;
     Random random(7);
     const auto channels = static_cast<size_t>(s.outputs);
-    x = RandomHalves(c.pictures * s.in_values(), 1, random);
-    dy = RandomHalves(c.pictures * s.out_values(), 1, random);
-    shortcut = RandomHalves(c.pictures * s.out_values(), 1, random);
+    x = RandomHalves(c.images * s.in_values(), 1, random);
+    dy = RandomHalves(c.images * s.out_values(), 1, random);
+    shortcut = RandomHalves(c.images * s.out_values(), 1, random);
     for (const Bfloat16 w : RandomHalves(s.outputs * s.taps() * s.inputs, 0.2, random)) {
       weights.push_back(ToFloat(w));
     }
@@ -104,7 +104,7 @@ struct Ran {
     dnorm_weight.resize(channels);
     dnorm_bias.resize(channels);
 
-    const TileUnit unit{s, c.clips ? Clip{0, 6} : Clip{}, c.pictures, threads};
+    const TileUnit unit{s, c.clips ? Clip{0, 6} : Clip{}, c.images, threads};
     const UnitActivations activations{x.data(), c.shortcut ? shortcut.data() : nullptr,
                                       convolved.data(), open.data(), y.data()};
     statistics = RunForward(unit, weights, {norm_weight, norm_bias}, kEpsilon, activations);
@@ -153,9 +153,9 @@ TEST(TileUnit, ConvolvesAndNormalizesAsPlainLoopsDo) {
     const Ran ran(c, 2);
     const ConvShape& s = c.conv;
     Doubles convolved(ran.dy.size());
-    for (int64_t picture = 0; picture < c.pictures; ++picture) {
-      const auto in = static_cast<size_t>(picture * s.in_values());
-      const auto out = static_cast<size_t>(picture * s.out_values());
+    for (int64_t image = 0; image < c.images; ++image) {
+      const auto in = static_cast<size_t>(image * s.in_values());
+      const auto out = static_cast<size_t>(image * s.out_values());
       EachProduct(s, [&](size_t i, size_t w, size_t o) {
         convolved[out + o] += At(ran.x, in + i) * static_cast<double>(ran.weights[w]);
       });
@@ -221,9 +221,9 @@ TEST(TileUnit, PropagatesGradientsAsPlainLoopsDo) {
     ExpectNear(ran.dnorm_bias, sum, 1e-4, "norm bias");
     ExpectNear(ran.dnorm_weight, product, 1e-4, "norm weight");
     Doubles dx(ran.dx.size()), dweights(ran.dweights.size());
-    for (int64_t picture = 0; picture < c.pictures; ++picture) {
-      const auto in = static_cast<size_t>(picture * s.in_values());
-      const auto out = static_cast<size_t>(picture * s.out_values());
+    for (int64_t image = 0; image < c.images; ++image) {
+      const auto in = static_cast<size_t>(image * s.in_values());
+      const auto out = static_cast<size_t>(image * s.out_values());
       EachProduct(s, [&](size_t i, size_t w, size_t o) {
         dx[in + i] += dc[out + o] * static_cast<double>(ran.weights[w]);
         dweights[w] += dc[out + o] * At(ran.x, in + i);

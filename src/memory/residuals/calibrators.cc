@@ -19,7 +19,7 @@ constexpr double kFloor = 1e-6;
 
 // Divides by the sum of scores, none of which is negative; the uniform distribution where there is
 // nothing to divide.
-void Normalise(std::span<float> scores) {
+void Normalize(std::span<float> scores) {
   const auto count = static_cast<int64_t>(scores.size());
   const double total = SumMagnitudes(scores.data(), count, std::numeric_limits<float>::infinity());
   if (!(total > 0)) {
@@ -32,7 +32,7 @@ void Normalise(std::span<float> scores) {
 
 void Clip(float, std::span<float> scores) {
   for (float& score : scores) score = std::max(score, 0.0f);
-  Normalise(scores);
+  Normalize(scores);
 }
 
 // The nearest probability vector: max(score - threshold, 0), the threshold found from the sorted
@@ -48,7 +48,7 @@ void ProjectOnSimplex(float, std::span<float> scores) {
     threshold = candidate;
   }
   for (float& score : scores) score = static_cast<float>(std::max(score - threshold, 0.0));
-  Normalise(scores);
+  Normalize(scores);
 }
 
 void LogTemperature(float temperature, std::span<float> scores) {
@@ -62,7 +62,7 @@ void LogTemperature(float temperature, std::span<float> scores) {
   for (float& score : scores) {
     score = static_cast<double>(score) > kFloor ? power(static_cast<double>(score)) : of_floor;
   }
-  Normalise(scores);
+  Normalize(scores);
 }
 
 // From 1/4 to 4.

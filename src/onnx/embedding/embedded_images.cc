@@ -116,7 +116,7 @@ Result<std::shared_ptr<const EmbeddedImages>> EmbeddedImages::Create(OnnxModel m
   const ModelManifest& manifest = model.manifest();
   const ImageShape wanted = {manifest.height, manifest.width, manifest.channels};
   std::string name = images.paths().empty() ? "images" : images.paths().front();
-  if (!manifest.takes_pictures()) {
+  if (!manifest.takes_images()) {
     return Status(ErrorCode::kMismatch, Text(name, ": the model reads rows of ", manifest.columns,
                                              " values, not images"));
   }

@@ -11,25 +11,25 @@
 namespace resmem {
 namespace {
 
-constexpr int64_t kPictures = 700;  // more than two batches
+constexpr int64_t kImages = 700;  // more than two batches
 
 class EmbeddedImagesTest : public testing::Test {
  protected:
   void SetUp() override {
     RESMEM_NEED_RUNTIME();
-    fixtures::WriteBytes(folder_ / "source.onnx", fixtures::Picture().bytes());
+    fixtures::WriteBytes(folder_ / "source.onnx", fixtures::Image().bytes());
     ASSERT_TRUE(PrepareOnnx(folder_ / "source.onnx", {}, folder_ / "net.onnx", {}).ok());
     Random random(1);
     std::string header(
         "\x93NUMPY\1\0\x76\0{'descr': '|u1', 'fortran_order': False, 'shape': (700, 2, 2, 3), }",
         10 + 67);
     header.resize(127, ' ');
-    for (int64_t i = 0; i < kPictures * 12; ++i) {
+    for (int64_t i = 0; i < kImages * 12; ++i) {
       pixels_.push_back(static_cast<uint8_t>(random.Below(256)));
     }
     fixtures::WriteBytes(folder_ / "p.npy",
                          header + "\n" + std::string(pixels_.begin(), pixels_.end()));
-    std::vector<int32_t> labels(kPictures);
+    std::vector<int32_t> labels(kImages);
     for (size_t i = 0; i < labels.size(); ++i) labels[i] = static_cast<int32_t>(i % 3);
     ASSERT_TRUE(WriteNpy(folder_ / "labels.npy", std::span<const int32_t>(labels)).ok());
   }
@@ -54,8 +54,8 @@ TEST_F(EmbeddedImagesTest, RowsAreTheModelsAnswersWhateverIsReadAtOnce) {
     options.kept_bytes = kept_bytes;
     const auto made = Create(options);
     ASSERT_TRUE(made.ok()) << made.status().message();
-    std::vector<float> keys(kPictures * 2), logits(kPictures * 3);
-    ASSERT_TRUE((*made)->model().Run(pixels_, kPictures, keys, logits).ok());
+    std::vector<float> keys(kImages * 2), logits(kImages * 3);
+    ASSERT_TRUE((*made)->model().Run(pixels_, kImages, keys, logits).ok());
     for (const auto& [begin, count] :
          std::vector<std::pair<int64_t, int64_t>>{{0, 700}, {250, 20}, {255, 258}, {699, 1}}) {
       std::vector<float> some_keys(static_cast<size_t>(count * 2));
@@ -82,12 +82,12 @@ TEST_F(EmbeddedImagesTest, RangeShiftsRowsLabelsAndSources) {
   ASSERT_TRUE((*all)->Make(400, 1, expected_keys, expected_logits).ok());
   EXPECT_EQ(keys, expected_keys);
   EXPECT_EQ(logits, expected_logits);
-  options.end = kPictures + 1;
+  options.end = kImages + 1;
   EXPECT_EQ(Create(options).status().code(), ErrorCode::kInvalidArgument);
 }
 
 TEST_F(EmbeddedImagesTest, OtherShapesAndUnknownLabelsAreMismatches) {
-  std::vector<int32_t> labels(kPictures, 0);
+  std::vector<int32_t> labels(kImages, 0);
   labels[5] = 3;
   ASSERT_TRUE(WriteNpy(labels_, std::span<const int32_t>(labels)).ok());
   const Status status = Create().status();

@@ -31,7 +31,7 @@ class EmbeddingFolder : public testing::Test {
                return Run(begin, count, keys, logits);
              },
              labels_,
-             [](int64_t row) { return Text("picture ", row); },
+             [](int64_t row) { return Text("image ", row); },
              Role::kTest,
              {"model m", "data d"}};
   }
@@ -88,7 +88,7 @@ TEST_F(EmbeddingFolder, IsADataset) {
   int64_t correct = 0;
   for (int64_t row = 0; row < kRows; ++row) {
     EXPECT_EQ(block.view.keys.row(row)[1], static_cast<float>(row) + 0.25f);
-    EXPECT_EQ(block.view.sources[static_cast<size_t>(row)], Text("picture ", row));
+    EXPECT_EQ(block.view.sources[static_cast<size_t>(row)], Text("image ", row));
     EXPECT_EQ(block.view.roles[static_cast<size_t>(row)], Role::kTest);
     correct += (row % 2 == 0) == (row % 3 == 0) ? 1 : 0;
   }

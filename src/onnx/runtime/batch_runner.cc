@@ -31,7 +31,7 @@ Result<int64_t> ColumnsOf(const std::string& name, std::span<const int64_t> shap
 }
 
 std::vector<int64_t> InputShape(const ModelManifest& manifest, int64_t rows) {
-  if (!manifest.takes_pictures()) return {rows, manifest.input_values()};
+  if (!manifest.takes_images()) return {rows, manifest.input_values()};
   return {rows, manifest.channels, manifest.height, manifest.width};
 }
 

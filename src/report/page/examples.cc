@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kNeighborsShown = 6;
 
 // Only what is a PNG of the sides it claims gets into the page.
-Html Picture(const Node& image, std::string_view description, std::string_view style) {
+Html Image(const Node& image, std::string_view description, std::string_view style) {
   const int64_t height = image.At("height").Count(), width = image.At("width").Count();
   const std::string text = image.At("png").Text();
   const std::optional<std::vector<uint8_t>> bytes = DecodeBase64(text);
@@ -41,7 +41,7 @@ Html NeighborCards(const Node& example, const Ledger& ledger, int64_t truth,
     const std::string name = ClassName(names, label);
     Html card;
     if (i < images.size() && images[i].Find("png")) {
-      card << Picture(images[i], "neighbor " + std::to_string(i + 1) + ": " + name, "small");
+      card << Image(images[i], "neighbor " + std::to_string(i + 1) + ": " + name, "small");
     }
     if (i < texts.size()) card << Element("q", {}, texts[i].Text());
     card << Element("strong", {}, Name(name))
@@ -68,8 +68,7 @@ Html ExampleCard(const Node& example, const std::vector<std::string>& names) {
   const std::string kind = example.At("kind").Text();
   Html query;
   if (const std::optional<Node> image = example.Find("image")) {
-    query << Picture(*image, "the query, row " + std::to_string(example.At("row").Count()),
-                     "query");
+    query << Image(*image, "the query, row " + std::to_string(example.At("row").Count()), "query");
   }
   const std::string text = example.At("text").Text();
   if (!text.empty()) query << Element("blockquote", {}, text);

@@ -28,12 +28,12 @@ Json Summary(std::vector<double> seconds) {
 }
 
 // Seconds of work(i) for images i, after a few that do not count.
-Result<Json> TimeEach(int64_t pictures, const std::function<Status(int64_t)>& work) {
+Result<Json> TimeEach(int64_t images, const std::function<Status(int64_t)>& work) {
   std::vector<double> seconds;
   for (int64_t i = 0; i < kWarmUp + kMeasured; ++i) {
     RESMEM_RETURN_IF_ERROR(CheckInterrupt());
     const double begin = Now();
-    RESMEM_RETURN_IF_ERROR(work(i % pictures));
+    RESMEM_RETURN_IF_ERROR(work(i % images));
     if (i >= kWarmUp) seconds.push_back(Now() - begin);
   }
   return Summary(std::move(seconds));
@@ -42,13 +42,13 @@ Result<Json> TimeEach(int64_t pictures, const std::function<Status(int64_t)>& wo
 Result<Json> TimeNetwork(const Workspace& workspace, const std::string& onnx) {
   RESMEM_ASSIGN_OR_RETURN(const OnnxModel model,
                           OnnxModel::Open(onnx, {1, workspace.options().runtime.library}));
-  const int64_t pictures = std::min<int64_t>(workspace.test().size(), kMeasured);
+  const int64_t images = std::min<int64_t>(workspace.test().size(), kMeasured);
   const int64_t bytes = workspace.test().shape().bytes();
-  std::vector<uint8_t> pixels(static_cast<size_t>(pictures * bytes));
-  RESMEM_RETURN_IF_ERROR(workspace.test().Read(0, pictures, pixels));
+  std::vector<uint8_t> pixels(static_cast<size_t>(images * bytes));
+  RESMEM_RETURN_IF_ERROR(workspace.test().Read(0, images, pixels));
   std::vector<float> key(static_cast<size_t>(model.manifest().dim));
   std::vector<float> logits(static_cast<size_t>(model.manifest().classes));
-  return TimeEach(pictures, [&](int64_t i) {
+  return TimeEach(images, [&](int64_t i) {
     const std::span<const uint8_t> all(pixels);
     return model.Run(all.subspan(static_cast<size_t>(i * bytes), static_cast<size_t>(bytes)), 1,
                      key, logits);

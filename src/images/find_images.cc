@@ -1,7 +1,7 @@
 #include <utility>
 
 #include "images/decode.h"
-#include "images/found_pictures.h"
+#include "images/found_images.h"
 #include "support/file_system.h"
 #include "support/text.h"
 
@@ -20,13 +20,13 @@ std::string PartFolder(const std::string& folder, const std::string& part) {
   return "";
 }
 
-Result<FoundPictures> FindInFolder(const ImageSetSource& source) {
+Result<FoundImages> FindInFolder(const ImageSetSource& source) {
   RESMEM_ASSIGN_OR_RETURN(const std::vector<std::string> files,
                           FindArrayFiles(source.path, source.part));
   if (!files.empty()) return OpenArrayFiles(files, source.part);
   if (!source.part.empty()) {
     const std::string folder = PartFolder(source.path, source.part);
-    if (!folder.empty()) return OpenPictureFolder(folder, source.class_names);
+    if (!folder.empty()) return OpenImageFolder(folder, source.class_names);
     return Status(ErrorCode::kNotFound,
                   Text(source.path, ": has no part ", source.part, ": neither a file nor a ",
                        "subfolder of that name; leave the part out to read all of it"));
@@ -37,7 +37,7 @@ Result<FoundPictures> FindInFolder(const ImageSetSource& source) {
     return Status(ErrorCode::kInvalidArgument, Text(source.path, ": holds ", train, " and ", test,
                                                     "; choose the part train or test"));
   }
-  return OpenPictureFolder(source.path, source.class_names);
+  return OpenImageFolder(source.path, source.class_names);
 }
 
 Status CheckSource(const ImageSetSource& source) {
@@ -56,12 +56,12 @@ Status CheckSource(const ImageSetSource& source) {
 
 }  // namespace
 
-Result<FoundPictures> FindPictures(const ImageSetSource& source) {
+Result<FoundImages> FindImages(const ImageSetSource& source) {
   RESMEM_RETURN_IF_ERROR(CheckSource(source));
-  if (source.path.empty()) return OpenPictureFiles(source.files);
+  if (source.path.empty()) return OpenImageFiles(source.files);
   FileSystem& files = FileSystem::Posix();
   if (files.IsDirectory(source.path)) return FindInFolder(source);
-  if (HasPictureName(source.path)) return OpenPictureFiles({source.path});
+  if (HasImageName(source.path)) return OpenImageFiles({source.path});
   return OpenArrayFiles({source.path}, source.part);
 }
 

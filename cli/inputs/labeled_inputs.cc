@@ -1,4 +1,4 @@
-#include "inputs/labelled_inputs.h"
+#include "inputs/labeled_inputs.h"
 
 #include <limits>
 #include <utility>
@@ -30,7 +30,7 @@ Result<std::vector<int32_t>> ReadLabels(const Array& array, int64_t begin, int64
 
 }  // namespace
 
-void LabelledInputsOptions::AddWords(std::vector<std::string>* words) const {
+void LabeledInputsOptions::AddWords(std::vector<std::string>* words) const {
   for (const auto& [option, value] :
        {std::pair<const char*, const std::string&>{"--inputs", inputs_},
         {"--labels", labels_},
@@ -39,7 +39,7 @@ void LabelledInputsOptions::AddWords(std::vector<std::string>* words) const {
   }
 }
 
-void LabelledInputsOptions::Declare(CommandLine& line, bool labels_required) {
+void LabeledInputsOptions::Declare(CommandLine& line, bool labels_required) {
   line.Group("Input");
   line.Value("--inputs", &inputs_, "FILE",
              "inputs of the model, rows x columns: " + ArrayFormatsHelp() +
@@ -53,18 +53,18 @@ void LabelledInputsOptions::Declare(CommandLine& line, bool labels_required) {
   DeclareRowRange(line, &rows_);
 }
 
-std::vector<std::string> LabelledInputsOptions::Paths() const {
+std::vector<std::string> LabeledInputsOptions::Paths() const {
   std::vector<std::string> paths = {FilePart(inputs_)};
   if (!labels_.empty()) paths.push_back(FilePart(labels_));
   return paths;
 }
 
-Result<LabelledInputs> LabelledInputsOptions::Load() const {
+Result<LabeledInputs> LabeledInputsOptions::Load() const {
   RESMEM_ASSIGN_OR_RETURN(const ArraySource source, ParseArraySource(inputs_));
   RESMEM_ASSIGN_OR_RETURN(const Array array, OpenArray(source));
   RESMEM_ASSIGN_OR_RETURN(const auto range, ParseRowRange(rows_, array.rows(), array.name()));
   const int64_t count = range.second - range.first;
-  LabelledInputs inputs;
+  LabeledInputs inputs;
   inputs.columns = array.columns();
   if (count == 0 || inputs.columns == 0) {
     return Status(ErrorCode::kBadData, array.name() + " has no values; give rows x columns");

@@ -1,4 +1,4 @@
-#include "images/test_pictures.h"
+#include "images/test_images.h"
 
 #include <lzma.h>
 #include <zlib.h>

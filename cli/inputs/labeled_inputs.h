@@ -1,6 +1,6 @@
 // Raw inputs of a base model of ours, and their labels: --inputs, --labels and --rows.
-#ifndef RESMEM_CLI_INPUTS_LABELLED_INPUTS_H_
-#define RESMEM_CLI_INPUTS_LABELLED_INPUTS_H_
+#ifndef RESMEM_CLI_INPUTS_LABELED_INPUTS_H_
+#define RESMEM_CLI_INPUTS_LABELED_INPUTS_H_
 
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@
 namespace resmem::cli {
 
 // In memory.
-struct LabelledInputs {
+struct LabeledInputs {
   int64_t columns = 0;
   std::vector<float> values;    // rows x columns
   std::vector<int32_t> labels;  // empty: none were given
@@ -21,14 +21,14 @@ struct LabelledInputs {
   MatrixView view() const { return {values.data(), rows(), columns}; }
 };
 
-class LabelledInputsOptions {
+class LabeledInputsOptions {
  public:
   void Declare(CommandLine& line, bool labels_required);
   std::vector<std::string> Paths() const;  // files, without members
   // The options as they were given, for a further command on the same rows.
   void AddWords(std::vector<std::string>* words) const;
   // Reads the rows asked for.  Labels are whole numbers from 0.
-  Result<LabelledInputs> Load() const;
+  Result<LabeledInputs> Load() const;
 
  private:
   std::string inputs_, labels_, rows_;
@@ -39,4 +39,4 @@ double AccuracyOfLogits(const std::vector<float>& logits, const std::vector<int3
 
 }  // namespace resmem::cli
 
-#endif  // RESMEM_CLI_INPUTS_LABELLED_INPUTS_H_
+#endif  // RESMEM_CLI_INPUTS_LABELED_INPUTS_H_

@@ -3,14 +3,14 @@
 #include <utility>
 
 #include "images/decode.h"
-#include "images/found_pictures.h"
+#include "images/found_images.h"
 #include "support/file_system.h"
 #include "support/text.h"
 
 namespace resmem {
 namespace {
 
-class FilePictures final : public PictureStore {
+class FileImages final : public ImageStore {
  public:
   // The files of a folder, or (empty folder) files with their own paths.
   void Add(std::string folder, std::vector<std::string> names) {
@@ -22,10 +22,10 @@ class FilePictures final : public PictureStore {
 
   int64_t size() const override { return static_cast<int64_t>(files_.size()); }
 
-  Status Read(int64_t row, Picture* picture) const override {
+  Status Read(int64_t row, Image* image) const override {
     const std::string path = name(row);
     RESMEM_ASSIGN_OR_RETURN(const MappedFile file, FileSystem::Posix().Map(path));
-    return DecodePicture(path, file.bytes(), picture);
+    return DecodeImage(path, file.bytes(), image);
   }
 
   std::string name(int64_t row) const override {
@@ -45,7 +45,7 @@ class FilePictures final : public PictureStore {
 
 // The names in a folder by kind, each sorted; hidden ones are passed over.
 struct Entries {
-  std::vector<std::string> pictures, folders, others;
+  std::vector<std::string> images, folders, others;
 };
 
 Result<Entries> ListFolder(const std::string& folder) {
@@ -54,8 +54,8 @@ Result<Entries> ListFolder(const std::string& folder) {
   Entries entries;
   for (const std::string& name : names) {
     if (name.starts_with('.')) continue;
-    if (HasPictureName(name)) {
-      entries.pictures.push_back(name);
+    if (HasImageName(name)) {
+      entries.images.push_back(name);
     } else if (files.IsDirectory(folder + "/" + name)) {
       entries.folders.push_back(name);
     } else {
@@ -86,7 +86,7 @@ class LeftOut {
 Result<std::vector<int32_t>> NumberClasses(const std::string& path,
                                            const std::vector<std::string>& folders,
                                            const std::vector<std::string>& class_names,
-                                           FoundPictures* found) {
+                                           FoundImages* found) {
   std::vector<int32_t> labels;
   std::vector<std::string> unknown;
   for (const std::string& folder : folders) {
@@ -112,19 +112,19 @@ Result<std::vector<int32_t>> NumberClasses(const std::string& path,
   return labels;
 }
 
-Result<FoundPictures> OpenClassFolders(const std::string& path, const Entries& entries,
-                                       const std::vector<std::string>& class_names) {
-  FoundPictures found;
+Result<FoundImages> OpenClassFolders(const std::string& path, const Entries& entries,
+                                     const std::vector<std::string>& class_names) {
+  FoundImages found;
   RESMEM_ASSIGN_OR_RETURN(const std::vector<int32_t> labels,
                           NumberClasses(path, entries.folders, class_names, &found));
-  auto store = std::make_unique<FilePictures>();
+  auto store = std::make_unique<FileImages>();
   LeftOut loose, others, nested;
-  loose.Add(path, entries.pictures);
+  loose.Add(path, entries.images);
   others.Add(path, entries.others);
   for (size_t i = 0; i < entries.folders.size(); ++i) {
     const std::string folder = path + "/" + entries.folders[i];
     RESMEM_ASSIGN_OR_RETURN(Entries inside, ListFolder(folder));
-    if (inside.pictures.empty()) {
+    if (inside.images.empty()) {
       return Status(ErrorCode::kBadData,
                     Text(folder,
                          ": the class folder holds no PNG or JPEG file; fill it or take it "
@@ -132,8 +132,8 @@ Result<FoundPictures> OpenClassFolders(const std::string& path, const Entries& e
     }
     others.Add(folder, inside.others);
     nested.Add(folder, inside.folders);
-    found.labels.insert(found.labels.end(), inside.pictures.size(), labels[i]);
-    store->Add(folder, std::move(inside.pictures));
+    found.labels.insert(found.labels.end(), inside.images.size(), labels[i]);
+    store->Add(folder, std::move(inside.images));
   }
   loose.Tell("images that are in no class folder", &found.notes);
   others.Tell("files that are not named .png, .jpg or .jpeg", &found.notes);
@@ -144,24 +144,24 @@ Result<FoundPictures> OpenClassFolders(const std::string& path, const Entries& e
 
 }  // namespace
 
-FoundPictures OpenPictureFiles(const std::vector<std::string>& files) {
-  FoundPictures found;
-  auto store = std::make_unique<FilePictures>();
+FoundImages OpenImageFiles(const std::vector<std::string>& files) {
+  FoundImages found;
+  auto store = std::make_unique<FileImages>();
   store->Add("", files);
   found.store = std::move(store);
   found.paths = files;
   return found;
 }
 
-Result<FoundPictures> OpenPictureFolder(const std::string& path,
-                                        const std::vector<std::string>& class_names) {
+Result<FoundImages> OpenImageFolder(const std::string& path,
+                                    const std::vector<std::string>& class_names) {
   RESMEM_ASSIGN_OR_RETURN(Entries entries, ListFolder(path));
-  FoundPictures found;
+  FoundImages found;
   if (!entries.folders.empty()) {
     RESMEM_ASSIGN_OR_RETURN(found, OpenClassFolders(path, entries, class_names));
-  } else if (!entries.pictures.empty()) {
-    auto store = std::make_unique<FilePictures>();
-    store->Add(path, std::move(entries.pictures));
+  } else if (!entries.images.empty()) {
+    auto store = std::make_unique<FileImages>();
+    store->Add(path, std::move(entries.images));
     found.store = std::move(store);
     LeftOut others;
     others.Add(path, entries.others);

@@ -1,6 +1,6 @@
 // For the tests of this folder: files of images, and what an ImageSet reads from them.
-#ifndef RESMEM_IMAGES_TEST_PICTURES_H_
-#define RESMEM_IMAGES_TEST_PICTURES_H_
+#ifndef RESMEM_IMAGES_TEST_IMAGES_H_
+#define RESMEM_IMAGES_TEST_IMAGES_H_
 
 #include <cstdint>
 #include <cstdlib>
@@ -66,4 +66,4 @@ class ImageTest : public DataTest {
 
 }  // namespace resmem
 
-#endif  // RESMEM_IMAGES_TEST_PICTURES_H_
+#endif  // RESMEM_IMAGES_TEST_IMAGES_H_

@@ -1,4 +1,4 @@
-#include "images/fit_picture.h"
+#include "images/fit_image.h"
 
 #include <algorithm>
 #include <cstring>
@@ -31,32 +31,30 @@ void ExpandChannels(std::span<const uint8_t> from, int64_t channels, std::span<u
 
 }  // namespace
 
-Status CheckPictureShape(const std::string& name, const ImageShape& shape) {
-  const bool sides = shape.height > 0 && shape.height <= kMaxPictureSide && shape.width > 0 &&
-                     shape.width <= kMaxPictureSide &&
-                     shape.height * shape.width <= kMaxPicturePixels;
+Status CheckImageShape(const std::string& name, const ImageShape& shape) {
+  const bool sides = shape.height > 0 && shape.height <= kMaxImageSide && shape.width > 0 &&
+                     shape.width <= kMaxImageSide && shape.height * shape.width <= kMaxImagePixels;
   if (sides && (shape.channels == 1 || shape.channels == 3)) return {};
-  return {
-      ErrorCode::kBadData,
-      Text(name, ": an image of ", ImageShapeText(shape), "; allowed are 1 to ", kMaxPictureSide,
-           " pixels a side, at most ", kMaxPicturePixels, " in all, with 1 or 3 channels")};
+  return {ErrorCode::kBadData,
+          Text(name, ": an image of ", ImageShapeText(shape), "; allowed are 1 to ", kMaxImageSide,
+               " pixels a side, at most ", kMaxImagePixels, " in all, with 1 or 3 channels")};
 }
 
-Result<PictureFit> MakePictureFit(const ImageShape& shape, int64_t resize) {
-  const Status status = CheckPictureShape("the wanted shape", shape);
+Result<ImageFit> MakeImageFit(const ImageShape& shape, int64_t resize) {
+  const Status status = CheckImageShape("the wanted shape", shape);
   if (!status.ok()) return Status(ErrorCode::kInvalidArgument, status.message());
   const int64_t longest = std::max(shape.height, shape.width);
-  if (resize != 0 && (resize < longest || resize > kMaxPictureSide)) {
+  if (resize != 0 && (resize < longest || resize > kMaxImageSide)) {
     return Status(
         ErrorCode::kInvalidArgument,
         Text("images resized to ", resize, " pixels cannot give a cut of ", ImageShapeText(shape),
-             "; resize to ", longest, " or more, at most ", kMaxPictureSide));
+             "; resize to ", longest, " or more, at most ", kMaxImageSide));
   }
-  return PictureFit{shape, resize};
+  return ImageFit{shape, resize};
 }
 
-Status FitPicture(const PictureFit& fit, const Picture& picture, std::span<uint8_t> out) {
-  const ImageShape& from = picture.shape;
+Status FitImage(const ImageFit& fit, const Image& image, std::span<uint8_t> out) {
+  const ImageShape& from = image.shape;
   const ImageShape& to = fit.shape;
   if (from.channels > to.channels) {
     return {ErrorCode::kMismatch,
@@ -69,7 +67,7 @@ Status FitPicture(const PictureFit& fit, const Picture& picture, std::span<uint8
                  std::max(to.height, to.width), ")")};
   }
   if (fit.resize == 0) {
-    ExpandChannels(picture.pixels, to.channels, out);
+    ExpandChannels(image.pixels, to.channels, out);
     return {};
   }
   const int64_t shorter = std::min(from.height, from.width);
@@ -77,7 +75,7 @@ Status FitPicture(const PictureFit& fit, const Picture& picture, std::span<uint8
   const int64_t height = from.height == shorter ? fit.resize : longer;
   const int64_t width = from.width == shorter ? fit.resize : longer;
   const std::vector<uint8_t> cut =
-      Resample(picture, {height, CropBegin(height, to.height), to.height},
+      Resample(image, {height, CropBegin(height, to.height), to.height},
                {width, CropBegin(width, to.width), to.width});
   ExpandChannels(cut, to.channels, out);
   return {};

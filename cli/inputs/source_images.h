@@ -1,6 +1,6 @@
 // Images by the names that ImageSet gives them, which a memory keeps as sources.
-#ifndef RESMEM_CLI_INPUTS_SOURCE_PICTURES_H_
-#define RESMEM_CLI_INPUTS_SOURCE_PICTURES_H_
+#ifndef RESMEM_CLI_INPUTS_SOURCE_IMAGES_H_
+#define RESMEM_CLI_INPUTS_SOURCE_IMAGES_H_
 
 #include <map>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace resmem::cli {
 
-class SourcePictures {
+class SourceImages {
  public:
   // "cat/1.png", or "train.bin:17" for the 18th of a file, which stays open.
   Result<Thumbnail> Read(const std::string& source);
@@ -21,4 +21,4 @@ class SourcePictures {
 
 }  // namespace resmem::cli
 
-#endif  // RESMEM_CLI_INPUTS_SOURCE_PICTURES_H_
+#endif  // RESMEM_CLI_INPUTS_SOURCE_IMAGES_H_

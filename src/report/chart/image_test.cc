@@ -49,7 +49,7 @@ TEST(FigureGridSvg, PanelsShareOneLegendAndThoseOfAColumnTheirScale) {
   for (const char* title : {">a<", ">b<", ">c<", ">d<"}) EXPECT_EQ(Occurrences(svg, title), 1u);
 }
 
-TEST(FigureSvg, AFigureWithoutPointsIsStillAPicture) {
+TEST(FigureSvg, AFigureWithoutPointsIsStillAImage) {
   EXPECT_TRUE(FigureSvg(Figure{}).ends_with("</svg>\n"));
 }
 

@@ -1,4 +1,4 @@
-#include "inputs/source_pictures.h"
+#include "inputs/source_images.h"
 
 #include <utility>
 
@@ -6,7 +6,7 @@
 
 namespace resmem::cli {
 
-Result<Thumbnail> SourcePictures::Read(const std::string& source) {
+Result<Thumbnail> SourceImages::Read(const std::string& source) {
   ImageSetSource place;
   place.path = source;
   int64_t row = 0;
@@ -14,14 +14,14 @@ Result<Thumbnail> SourcePictures::Read(const std::string& source) {
   const bool numbered =
       colon != std::string::npos && ParseValue(source.substr(colon + 1), &row).ok();
   if (!numbered) {
-    RESMEM_ASSIGN_OR_RETURN(const ImageSet picture, ImageSet::Open(place));
-    return ReadThumbnail(picture, 0);
+    RESMEM_ASSIGN_OR_RETURN(const ImageSet image, ImageSet::Open(place));
+    return ReadThumbnail(image, 0);
   }
   place.path = source.substr(0, colon);
   auto file = files_.find(place.path);
   if (file == files_.end()) {
-    RESMEM_ASSIGN_OR_RETURN(ImageSet pictures, ImageSet::Open(place));
-    file = files_.emplace(place.path, std::move(pictures)).first;
+    RESMEM_ASSIGN_OR_RETURN(ImageSet images, ImageSet::Open(place));
+    file = files_.emplace(place.path, std::move(images)).first;
   }
   return ReadThumbnail(file->second, row);
 }

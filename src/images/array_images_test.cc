@@ -1,12 +1,12 @@
 // CIFAR, IDX and NumPy as images.
 #include <gtest/gtest.h>
 
-#include "images/test_pictures.h"
+#include "images/test_images.h"
 
 namespace resmem {
 namespace {
 
-using ArrayPictures = ImageTest;
+using ArrayImages = ImageTest;
 
 std::string Hundred(int rows) {
   std::string text;
@@ -17,7 +17,7 @@ std::string Hundred(int rows) {
   return text;
 }
 
-TEST_F(ArrayPictures, CifarRecordBecomesInterleavedPixelsAndLabels) {
+TEST_F(ArrayImages, CifarRecordBecomesInterleavedPixelsAndLabels) {
   const ImageSet set = MustOpen(At(Write("train.bin", Hundred(5))));
   EXPECT_EQ(set.size(), 5);
   EXPECT_EQ(set.shape(), (ImageShape{32, 32, 3}));
@@ -38,7 +38,7 @@ TEST_F(ArrayPictures, CifarRecordBecomesInterleavedPixelsAndLabels) {
   }
 }
 
-TEST_F(ArrayPictures, RowsInAnyOrderAndOnAnyThreadCountAreTheSamePixels) {
+TEST_F(ArrayImages, RowsInAnyOrderAndOnAnyThreadCountAreTheSamePixels) {
   const ImageSet set = MustOpen(At(Write("train.bin", Hundred(50))));
   const std::vector<uint8_t> all = Pixels(set, 0, 50);
   const std::vector<int64_t> rows = {49, 0, 7, 7, 31, 12, 48, 2, 1, 30};
@@ -52,13 +52,13 @@ TEST_F(ArrayPictures, RowsInAnyOrderAndOnAnyThreadCountAreTheSamePixels) {
   }
 }
 
-TEST_F(ArrayPictures, CompressedCifarReadsLikePlain) {
+TEST_F(ArrayImages, CompressedCifarReadsLikePlain) {
   const std::vector<uint8_t> plain = Pixels(MustOpen(At(Write("a.bin", Hundred(20)))), 0, 20);
   EXPECT_EQ(Pixels(MustOpen(At(Write("b.bin.xz", XzText(Hundred(20))))), 0, 20), plain);
   EXPECT_EQ(Pixels(MustOpen(At(Write("c.bin.gz", GzipText(Hundred(20))))), 0, 20), plain);
 }
 
-TEST_F(ArrayPictures, CifarFolderNeedsAPartWhereItHoldsBoth) {
+TEST_F(ArrayImages, CifarFolderNeedsAPartWhereItHoldsBoth) {
   Write("train.bin.xz", XzText(Hundred(7)));
   EXPECT_EQ(MustOpen(At(folder_)).size(), 7);
   Write("test.bin", Hundred(3));
@@ -76,7 +76,7 @@ TEST_F(ArrayPictures, CifarFolderNeedsAPartWhereItHoldsBoth) {
   EXPECT_EQ(set.coarse_class_names(), (std::vector<std::string>{"first", "second"}));
 }
 
-TEST_F(ArrayPictures, OfficialCifar10BatchesAreOneSet) {
+TEST_F(ArrayImages, OfficialCifar10BatchesAreOneSet) {
   for (int batch = 1; batch <= 3; ++batch) {
     const auto label = static_cast<char>(batch);
     Write(Text("data_batch_", batch, ".bin"), CifarRecord({label}, 1) + CifarRecord({label}, 2));
@@ -92,7 +92,7 @@ TEST_F(ArrayPictures, OfficialCifar10BatchesAreOneSet) {
   EXPECT_EQ(MustOpen(At(folder_, "test")).size(), 1);
 }
 
-TEST_F(ArrayPictures, CifarOfWrongLengthOrWithImpossibleLabelsIsRefused) {
+TEST_F(ArrayImages, CifarOfWrongLengthOrWithImpossibleLabelsIsRefused) {
   ExpectRefused(At(Write("a.bin", Hundred(4) + "x")), ErrorCode::kBadData, "whole CIFAR-10");
   ExpectRefused(At(Write("b.bin", "")), ErrorCode::kBadData, "is empty");
   std::string late = Hundred(60);
@@ -108,7 +108,7 @@ TEST_F(ArrayPictures, CifarOfWrongLengthOrWithImpossibleLabelsIsRefused) {
   ExpectRefused(At(Write("e.bin.xz", damaged)), ErrorCode::kBadData, "download the file again");
 }
 
-TEST_F(ArrayPictures, IdxTakesTheLabelsBesideIt) {
+TEST_F(ArrayImages, IdxTakesTheLabelsBesideIt) {
   const std::string images = IdxText(0x08, {3, 2, 2}, "abcdefghijkl");
   Write("train-images-idx3-ubyte.gz", GzipText(images));
   Write("train-labels-idx1-ubyte.gz", GzipText(IdxText(0x08, {3}, std::string("\5\0\7", 3))));
@@ -126,7 +126,7 @@ TEST_F(ArrayPictures, IdxTakesTheLabelsBesideIt) {
   ExpectRefused(other, ErrorCode::kBadData, "row 1 has label -2");
 }
 
-TEST_F(ArrayPictures, NumpyArraysMayHaveChannelsFirstOrLastOrNone) {
+TEST_F(ArrayImages, NumpyArraysMayHaveChannelsFirstOrLastOrNone) {
   const std::string values("abcdefghijkl");
   EXPECT_EQ(MustOpen(At(Write("grey.npy", NpyText("|u1", {3, 2, 2}, values)))).shape(),
             (ImageShape{2, 2, 1}));
@@ -148,7 +148,7 @@ TEST_F(ArrayPictures, NumpyArraysMayHaveChannelsFirstOrLastOrNone) {
                 ErrorCode::kBadData, "an image of 1048576 x 1048576 x 1");
 }
 
-TEST_F(ArrayPictures, NpzHoldsPicturesAndLabels) {
+TEST_F(ArrayImages, NpzHoldsImagesAndLabels) {
   const std::string path =
       Write("both.npz", ZipText({{"images.npy", NpyText("|u1", {2, 1, 2}, "abcd")},
                                  {"labels.npy", NpyText("<i4", {2}, BytesOf<int32_t>({4, 2}))}}));
@@ -164,7 +164,7 @@ TEST_F(ArrayPictures, NpzHoldsPicturesAndLabels) {
   EXPECT_EQ(MustOpen(At(keras + ":x_test")).size(), 1);
 }
 
-TEST_F(ArrayPictures, LabelsBeyondTheClassNamesAndOtherNamesAreRefused) {
+TEST_F(ArrayImages, LabelsBeyondTheClassNamesAndOtherNamesAreRefused) {
   Write("a-images.npy", NpyText("|u1", {2, 1, 2}, "abcd"));
   Write("a-labels.npy", NpyText("|u1", {2}, "\1\2"));
   ImageSetSource source = At(folder_ + "/a-images.npy");
@@ -183,7 +183,7 @@ TEST_F(ArrayPictures, LabelsBeyondTheClassNamesAndOtherNamesAreRefused) {
   ASSERT_EQ(MustOpen(source).notes().size(), 1u);
 }
 
-TEST_F(ArrayPictures, WrongCallsAreInvalidArguments) {
+TEST_F(ArrayImages, WrongCallsAreInvalidArguments) {
   const ImageSet set = MustOpen(At(Write("a.npy", NpyText("|u1", {3, 2, 2}, "abcdefghijkl"))));
   std::vector<uint8_t> pixels(8);
   EXPECT_EQ(set.Read(2, 2, pixels).code(), ErrorCode::kInvalidArgument);

@@ -14,7 +14,7 @@ constexpr double kMargin = 12, kLine = 17;
 
 // Of an image that stands alone: the page's light colors, without variables, which some viewers
 // of SVG do not know.
-constexpr char kPictureStyle[] = R"(<style>
+constexpr char kImageStyle[] = R"(<style>
 text { font-family: "Segoe UI", "Noto Sans", "DejaVu Sans", Arial, sans-serif; fill: #1b2027; }
 .paper { fill: #fdfdfc; }
 .panel { font-size: 13px; font-weight: 600; }
@@ -50,7 +50,7 @@ std::string Translate(double x, double y) {
 }
 
 // From (kMargin, *y) on; moves *y below it.
-Html PictureLegend(const Figure& figure, double width, double* y) {
+Html ImageLegend(const Figure& figure, double width, double* y) {
   constexpr double kSwatch = 30, kLetter = 7.3;  // of the legend's font, on average
   const std::vector<size_t> styles = CurveStyles(figure);
   Html legend;
@@ -83,7 +83,7 @@ std::string FigureGridSvg(std::string_view title, std::span<const Figure> figure
   Html body = SvgText(kMargin, y, "title", title);
   y += kLine + 4;
   if (!figures.empty()) {
-    body << PictureLegend(figures.front(), width, &y)
+    body << ImageLegend(figures.front(), width, &y)
          << SvgText(kMargin, y, "legend quiet", figures.front().y.label);
     y += 4;
   }
@@ -114,7 +114,7 @@ std::string FigureGridSvg(std::string_view title, std::span<const Figure> figure
                   {"width", Coordinate(width)},
                   {"height", Coordinate(height)},
                   {"role", "img"}},
-                 Element("title", {}, title), Html::Literal(kPictureStyle),
+                 Element("title", {}, title), Html::Literal(kImageStyle),
                  SvgBox(0, 0, width, height, "paper"), body)
              .markup() +
          "\n";

@@ -4,12 +4,12 @@
 
 #include <filesystem>
 
-#include "images/test_pictures.h"
+#include "images/test_images.h"
 
 namespace resmem {
 namespace {
 
-class FilePictures : public ImageTest {
+class FileImages : public ImageTest {
  protected:
   // An image of one gray value or color.
   std::string WritePng(const std::string& name, int height, int width, const std::string& pixel) {
@@ -25,7 +25,7 @@ class FilePictures : public ImageTest {
   }
 };
 
-TEST_F(FilePictures, ClassFoldersAreNumberedByName) {
+TEST_F(FileImages, ClassFoldersAreNumberedByName) {
   WritePng("dog/1.png", 2, 2, "abc");
   WritePng("cat/2.PNG", 2, 2, "def");
   WritePng("cat/1.png", 2, 2, "ghi");
@@ -39,7 +39,7 @@ TEST_F(FilePictures, ClassFoldersAreNumberedByName) {
   EXPECT_TRUE(set.notes().empty());
 }
 
-TEST_F(FilePictures, ModelsClassNamesNumberTheFolders) {
+TEST_F(FileImages, ModelsClassNamesNumberTheFolders) {
   WritePng("owl/1.png", 1, 1, "a");
   WritePng("ant/1.png", 1, 1, "a");
   ImageSetSource source = At(folder_);
@@ -56,7 +56,7 @@ TEST_F(FilePictures, ModelsClassNamesNumberTheFolders) {
   EXPECT_NE(numbered.notes()[0].find("ant is fly"), std::string::npos) << numbered.notes()[0];
 }
 
-TEST_F(FilePictures, WhatIsNoPictureIsLeftOutAndTold) {
+TEST_F(FileImages, WhatIsNoImageIsLeftOutAndTold) {
   WritePng("cat/1.png", 1, 1, "a");
   WritePng("loose.png", 1, 1, "a");
   Write("readme.txt", "x");
@@ -76,7 +76,7 @@ TEST_F(FilePictures, WhatIsNoPictureIsLeftOutAndTold) {
           "folders inside class folders are left out: 2, the first is " + folder_ + "/cat/loop"}));
 }
 
-TEST_F(FilePictures, EmptyClassFoldersLinkLoopsAndPipesAreRefused) {
+TEST_F(FileImages, EmptyClassFoldersLinkLoopsAndPipesAreRefused) {
   ExpectRefused(At(folder_), ErrorCode::kNotFound, "holds no images");
   WritePng("cat/1.png", 1, 1, "a");
   std::filesystem::create_directories(folder_ + "/dog");
@@ -89,7 +89,7 @@ TEST_F(FilePictures, EmptyClassFoldersLinkLoopsAndPipesAreRefused) {
   ExpectRefused(At(folder_), ErrorCode::kIo, "not a regular file");
 }
 
-TEST_F(FilePictures, PartsAreSubfolders) {
+TEST_F(FileImages, PartsAreSubfolders) {
   WritePng("train/cat/1.png", 1, 1, "a");
   WritePng("train/cat/2.png", 1, 1, "a");
   Write("train/cat/2.txt", "x");
@@ -101,13 +101,13 @@ TEST_F(FilePictures, PartsAreSubfolders) {
   ExpectRefused(At(folder_, "train"), ErrorCode::kNotFound, "has no part train");
 }
 
-TEST_F(FilePictures, AClassMayBeCalledTrain) {
+TEST_F(FileImages, AClassMayBeCalledTrain) {
   WritePng("train/1.png", 1, 1, "a");
   WritePng("bus/1.png", 1, 1, "a");
   EXPECT_EQ(MustOpen(At(folder_)).class_names(), (std::vector<std::string>{"bus", "train"}));
 }
 
-TEST_F(FilePictures, FlatFolderAndListsHaveNoLabels) {
+TEST_F(FileImages, FlatFolderAndListsHaveNoLabels) {
   const std::string b = WritePng("b.png", 1, 1, "b"), a = WritePng("a.png", 1, 1, "a");
   Write("c.txt", "x");
   const ImageSet folder = MustOpen(At(folder_));
@@ -127,7 +127,7 @@ TEST_F(FilePictures, FlatFolderAndListsHaveNoLabels) {
   ExpectRefused(list, ErrorCode::kBadData, "neither a PNG nor a JPEG");
 }
 
-TEST_F(FilePictures, OtherShapesAreRefusedUnlessResized) {
+TEST_F(FileImages, OtherShapesAreRefusedUnlessResized) {
   WritePng("1.png", 4, 4, "abc");
   WritePng("2.png", 6, 8, "abc");
   ExpectRefused(At(folder_), ErrorCode::kMismatch,
@@ -141,7 +141,7 @@ TEST_F(FilePictures, OtherShapesAreRefusedUnlessResized) {
   ExpectRefused(source, ErrorCode::kInvalidArgument, "resize to 5 or more");
 }
 
-TEST_F(FilePictures, GreyBecomesRgbAndColorIsNeverDropped) {
+TEST_F(FileImages, GreyBecomesRgbAndColorIsNeverDropped) {
   ImageSetSource source = At(WritePng("grey.png", 1, 2, "x"));
   source.shape = ImageShape{1, 2, 3};
   EXPECT_EQ(Pixels(MustOpen(source), 0, 1), std::vector<uint8_t>(6, 'x'));
@@ -150,7 +150,7 @@ TEST_F(FilePictures, GreyBecomesRgbAndColorIsNeverDropped) {
   ExpectRefused(source, ErrorCode::kMismatch, "color.png: is in color");
 }
 
-TEST_F(FilePictures, ThreadsDoNotChangePixelsNorWhichErrorIsTold) {
+TEST_F(FileImages, ThreadsDoNotChangePixelsNorWhichErrorIsTold) {
   for (int i = 10; i < 40; ++i) {
     WritePng(Text(i, ".png"), i, 50 - i, std::string(3, static_cast<char>(i)));
   }

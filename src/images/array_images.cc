@@ -1,4 +1,4 @@
-#include "images/array_pictures.h"
+#include "images/array_images.h"
 
 #include <algorithm>
 #include <cstring>
@@ -41,7 +41,7 @@ Result<PixelLayout> FindPixels(const std::string& name, const Layout& layout) {
                        ", but images are N x height x width uint8, with 1 or 3 channels after "
                        "or before height and width; export them so"));
   }
-  RESMEM_RETURN_IF_ERROR(CheckPictureShape(name, pixels.shape));
+  RESMEM_RETURN_IF_ERROR(CheckImageShape(name, pixels.shape));
   return pixels;
 }
 
@@ -62,26 +62,26 @@ void CopyPixels(const PixelLayout& layout, const std::byte* from, uint8_t* to) {
   }
 }
 
-class ArrayPictures final : public PictureStore {
+class ArrayImages final : public ImageStore {
  public:
   struct Part {
     StoragePointer array;
     PixelLayout pixels;
     int64_t end = 0;  // the first row after this part
   };
-  explicit ArrayPictures(std::vector<Part> parts) : parts_(std::move(parts)) {}
+  explicit ArrayImages(std::vector<Part> parts) : parts_(std::move(parts)) {}
 
   int64_t size() const override { return parts_.back().end; }
 
-  Status Read(int64_t row, Picture* picture) const override {
+  Status Read(int64_t row, Image* image) const override {
     const Part& part = PartOf(row);
     const Layout& layout = part.array->layout;
-    picture->shape = part.pixels.shape;
-    picture->pixels.resize(static_cast<size_t>(picture->shape.bytes()));
+    image->shape = part.pixels.shape;
+    image->pixels.resize(static_cast<size_t>(image->shape.bytes()));
     CopyPixels(
         part.pixels,
         part.array->bytes->bytes().data() + layout.offset + RowIn(part, row) * layout.row_stride(),
-        picture->pixels.data());
+        image->pixels.data());
     return {};
   }
 
@@ -104,8 +104,8 @@ class ArrayPictures final : public PictureStore {
 
 }  // namespace
 
-Result<std::unique_ptr<PictureStore>> MakeArrayPictures(std::vector<StoragePointer> arrays) {
-  std::vector<ArrayPictures::Part> parts;
+Result<std::unique_ptr<ImageStore>> MakeArrayImages(std::vector<StoragePointer> arrays) {
+  std::vector<ArrayImages::Part> parts;
   int64_t end = 0;
   for (StoragePointer& array : arrays) {
     const std::string& name = array->name;
@@ -122,7 +122,7 @@ Result<std::unique_ptr<PictureStore>> MakeArrayPictures(std::vector<StoragePoint
     end += array->layout.rows();
     parts.push_back({std::move(array), pixels, end});
   }
-  return std::unique_ptr<PictureStore>(new ArrayPictures(std::move(parts)));
+  return std::unique_ptr<ImageStore>(new ArrayImages(std::move(parts)));
 }
 
 }  // namespace resmem
