@@ -1,8 +1,10 @@
 // Predictions, neighbors and stored rows.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "capi/handle.h"
+#include "resmem/data/export.h"
 
 using namespace resmem;        // NOLINT: this file is a border, with names of both sides
 using namespace resmem::capi;  // NOLINT
@@ -172,6 +174,40 @@ int resmem_neighbors(resmem_memory* memory, const resmem_matrix* keys, int64_t k
       }
     }
     return {};
+  });
+}
+
+int resmem_weights(const float* distances, int64_t queries, int64_t k, float sigma,
+                   float* weights) {
+  return Guarded([&]() -> Status {
+    if (queries < 0 || k < 0) return Invalid("queries or k is negative");
+    if (!(sigma > 0)) return Invalid("sigma " + std::to_string(sigma) + ": give a value above 0");
+    if (queries == 0 || k == 0) return {};
+    if (distances == nullptr || weights == nullptr) return Invalid("distances or weights is NULL");
+    Neighbors neighbors;
+    neighbors.queries = queries;
+    neighbors.k = k;
+    neighbors.distances.assign(distances, distances + queries * k);
+    for (const float distance : neighbors.distances) {
+      neighbors.rows.push_back(std::isinf(distance) ? -1 : 0);
+    }
+    std::ranges::copy(WeightsOf(neighbors, {.k = k, .sigma = sigma}), weights);
+    return {};
+  });
+}
+
+int resmem_export(resmem_memory* memory, const char* path, const char* const* parts,
+                  int64_t part_count, const resmem_watch* watch) {
+  return Guarded([&]() -> Status {
+    if (memory == nullptr || path == nullptr) return Invalid("the memory or path is NULL");
+    if (part_count < 0 || (part_count > 0 && parts == nullptr)) {
+      return Invalid("parts is NULL or their number negative");
+    }
+    Watch progress(watch);
+    ExportOptions options;
+    options.parts.assign(parts, parts + part_count);
+    options.progress = &progress;
+    return ExportMemory(CurrentState(memory)->memory, path, options).status();
   });
 }
 

@@ -248,6 +248,16 @@ RESMEM_API int resmem_neighbors(resmem_memory* memory, const resmem_matrix* keys
                                 const int64_t* exclude, int32_t threads, const resmem_watch* watch,
                                 int64_t* rows, float* distances, uint64_t* ids);
 
+/* Each neighbor's share in an answer: exp(-distance / sigma) over the sum of its line, 0 where the
+ * distance is infinite.  Distances as from resmem_neighbors(), queries x k. */
+RESMEM_API int resmem_weights(const float* distances, int64_t queries, int64_t k, float sigma,
+                              float* weights);
+
+/* The living rows as arrays, as `resmem export`: path that ends with .npz is a file, else a folder.
+ * parts: names of arrays, NULL and 0 for the usual ones. */
+RESMEM_API int resmem_export(resmem_memory* memory, const char* path, const char* const* parts,
+                             int64_t part_count, const resmem_watch* watch);
+
 /* What the memory holds of rows: each array may be NULL. */
 typedef struct resmem_row_arrays {
   size_t size;

@@ -98,6 +98,15 @@ static void TestAnswers(void) {
   const int64_t exclude[2] = {0, -1};
   EXPECT_OK(resmem_neighbors(memory, &query, 3, exclude, 1, NULL, rows, distances, NULL));
   EXPECT(rows[0] != 0 && distances[0] > 0 && rows[3] == 1);
+  const float some[4] = {1, 2, 1, INFINITY};
+  float weights[4];
+  EXPECT_OK(resmem_weights(some, 2, 2, 1, weights));
+  EXPECT(fabsf(weights[0] - 0.7310586f) < 1e-6f && fabsf(weights[1] - 0.2689414f) < 1e-6f);
+  EXPECT(weights[2] == 1 && weights[3] == 0);
+  EXPECT(resmem_weights(some, 2, 2, 0, weights) == RESMEM_INVALID_ARGUMENT);
+  const char* const part = "lables";
+  EXPECT(resmem_export(memory, "never.npz", &part, 1, NULL) == RESMEM_INVALID_ARGUMENT);
+  EXPECT(strstr(resmem_last_error(), "labels") != NULL);
 
   float stored[kDim];
   int32_t label;

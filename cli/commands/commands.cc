@@ -12,6 +12,8 @@
   ADD("Judge it", "examples", MakeExamples)                         \
   ADD("Use it", "predict", MakePredict)                             \
   ADD("Use it", "explain", MakeExplain)                             \
+  ADD("Use it", "neighbors", MakeNeighbors)                         \
+  ADD("Use it", "export", MakeExport)                               \
   ADD("Keep it", "append", MakeAppend)                              \
   ADD("Keep it", "delete", MakeDelete)                              \
   ADD("Keep it", "compact", MakeCompact)                            \
@@ -30,6 +32,7 @@
   ADD("Language models", "lm eval", MakeLmEval)                     \
   ADD("Language models", "lm examples", MakeLmExamples)             \
   ADD("Language models", "lm explain", MakeLmExplain)               \
+  ADD("Language models", "lm neighbors", MakeLmNeighbors)           \
   ADD("Language models", "lm generate", MakeLmGenerate)             \
   ADD("Other", "version", MakeVersion)                              \
   ADD("Other", "completion", MakeCompletion)

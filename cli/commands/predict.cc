@@ -10,15 +10,13 @@
 #include "inputs/dataset_options.h"
 #include "inputs/memory_options.h"
 #include "inputs/model_options.h"
-#include "outputs/npy_stream.h"
 #include "outputs/output_paths.h"
 #include "outputs/prediction_lines.h"
+#include "resmem/data/array_writer.h"
 #include "resmem/predictor.h"
 
 namespace resmem::cli {
 namespace {
-
-constexpr int64_t kImagesAtOnce = 256;  // a base model's speed is theirs
 
 class Predict : public Command {
  public:
@@ -208,11 +206,11 @@ Result<ExitCode> Predict::Run(Console& console) {
   }
 
   RESMEM_ASSIGN_OR_RETURN(Output out, Output::Open(output_));
-  std::optional<NpyStream> scores_file;
+  std::optional<ArrayWriter> scores_file;
   if (!scores_.empty()) {
-    RESMEM_ASSIGN_OR_RETURN(NpyStream stream,
-                            NpyStream::Create(scores_, dataset.rows(), description.outputs));
-    scores_file.emplace(std::move(stream));
+    ArrayInfo info{"scores", ElementType::kFloat32, {dataset.rows(), description.outputs}};
+    RESMEM_ASSIGN_OR_RETURN(ArrayWriter writer, ArrayWriter::CreateNpy(scores_, {std::move(info)}));
+    scores_file.emplace(std::move(writer));
   }
   const PredictionLines lines(description, format_,
                               {.ids = dataset.has_ids(),
@@ -231,7 +229,7 @@ Result<ExitCode> Predict::Run(Console& console) {
     RESMEM_RETURN_IF_ERROR(ScoreBlock(predictor, block.view, &scores));
     dataset.Drop(begin, count);
     RESMEM_RETURN_IF_ERROR(WriteBlock(predictor, begin, block.view, scores, lines, &out));
-    if (scores_file.has_value()) RESMEM_RETURN_IF_ERROR(scores_file->Write(scores.resmem));
+    if (scores_file.has_value()) RESMEM_RETURN_IF_ERROR(scores_file->Write(0, scores.resmem));
     console.progress()->Report("predicting", begin + count, dataset.rows());
   }
   if (scores_file.has_value()) RESMEM_RETURN_IF_ERROR(scores_file->Close());

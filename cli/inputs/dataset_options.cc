@@ -63,21 +63,23 @@ Result<ArraySource> ParseArraySource(const std::string& text) {
 
 void DatasetOptions::Declare(CommandLine& line, DatasetUse use) {
   use_ = use;
+  const bool keys_only = use == DatasetUse::kAsk || use == DatasetUse::kSearch;
+  const bool for_answers = use == DatasetUse::kPredict || use == DatasetUse::kSearch;
   line.Group("Input (each FILE may be FILE:member; see 'Files' below)");
   line.Value("--data", &data_, "PATH",
-             use == DatasetUse::kAsk
+             keys_only
                  ? "folder, .npz or .safetensors with an array 'keys'; the options below take "
                    "precedence"
                  : "folder, .npz or .safetensors whose arrays have the usual names: keys, logits, "
                    "labels, ids, sources, split, slices; the options below take precedence")
       .File();
   line.Value("--keys", &keys_, "FILE", "embedding of each row: rows x dim").File();
-  if (use != DatasetUse::kAsk) {
+  if (!keys_only) {
     line.Value("--logits", &logits_, "FILE",
                "the base's output before softmax: rows x classes; for regression, its prediction")
         .File();
   }
-  if (use != DatasetUse::kPredict && use != DatasetUse::kAsk) {
+  if (use != DatasetUse::kPredict && !keys_only) {
     line.Value("--labels", &labels_, "FILE", "class number of each row, counted from 0").File();
     line.Value("--targets", &targets_, "FILE", "true values for regression: rows x outputs").File();
   }
@@ -86,7 +88,7 @@ void DatasetOptions::Declare(CommandLine& line, DatasetUse use) {
   if (use != DatasetUse::kAsk) {
     line.Value("--ids", &ids_, "FILE", "a whole number for each row")
         .File()
-        .Default(use == DatasetUse::kPredict ? "" : default_ids);
+        .Default(for_answers ? "" : default_ids);
   }
   if (use == DatasetUse::kStore) {
     line.Value("--sources", &sources_, "FILE", "text for each row that says where it came from")
@@ -97,7 +99,7 @@ void DatasetOptions::Declare(CommandLine& line, DatasetUse use) {
                "text for each row that names the group it is reported under")
         .File();
   }
-  if (use != DatasetUse::kPredict) {
+  if (!for_answers) {
     line.Value("--split", &split_, "FILE", "train, validation or test for each row").File();
     line.Choice<std::optional<Role>, Role>(
             "--role", &role_,
@@ -107,15 +109,13 @@ void DatasetOptions::Declare(CommandLine& line, DatasetUse use) {
   }
   line.Value("--shape", &shape_, "NxM",
              std::string("shape of --keys if it is a raw file without a header, such as -1x64") +
-                 (use == DatasetUse::kAsk
-                      ? ""
-                      : "; for other arrays: --logits FILE,shape=-1x10,dtype=float32"))
+                 (keys_only ? "" : "; for other arrays: --logits FILE,shape=-1x10,dtype=float32"))
       .Needs({"--keys"})
       .Needs({"--dtype"});
   line.Value("--dtype", &element_type_, "TYPE",
              "element type of --keys if it is a raw file: float32, ...")
       .Needs({"--shape"});
-  images_.Declare(line, /*as_arguments=*/use == DatasetUse::kPredict);
+  images_.Declare(line, /*as_arguments=*/for_answers);
   line.AddSection("Files", "Arrays: " + ArrayFormatsHelp() +
                                "; each also as .xz; raw values with shape and dtype. The first "
                                "dimension counts rows, the "
@@ -124,8 +124,11 @@ void DatasetOptions::Declare(CommandLine& line, DatasetUse use) {
 
 Result<DatasetSources> DatasetOptions::Sources() const {
   if (!given()) {
-    return Usage("no input: give --data PATH, or --keys FILE, --logits FILE" +
-                 std::string(use_ == DatasetUse::kPredict ? "" : ", --labels FILE") +
+    const bool keys_only = use_ == DatasetUse::kAsk || use_ == DatasetUse::kSearch;
+    return Usage("no input: give --data PATH, or --keys FILE" +
+                 std::string(keys_only                      ? ""
+                             : use_ == DatasetUse::kPredict ? ", --logits FILE"
+                                                            : ", --logits FILE, --labels FILE") +
                  ", or images: --images PATH");
   }
   if (images_.given() && !from_images() && use_ != DatasetUse::kShow) {
@@ -168,7 +171,7 @@ Result<Input> DatasetOptions::Open(Task task, const std::string& model, int thre
     sources.made = images;
   }
   RESMEM_ASSIGN_OR_RETURN(Dataset dataset, Dataset::Open(sources, task));
-  if (use_ == DatasetUse::kAsk || use_ == DatasetUse::kDiagnose) {
+  if (use_ == DatasetUse::kAsk || use_ == DatasetUse::kSearch || use_ == DatasetUse::kDiagnose) {
     return Input{std::move(dataset), std::move(images)};
   }
   if (!dataset.has_logits()) {

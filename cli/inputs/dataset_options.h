@@ -18,14 +18,18 @@ namespace resmem::cli {
 
 // Rows to be stored, to be tuned or judged on, to be predicted, to be judged and shown (there
 // --images may also be the images of the arrays' rows), to be judged where they can be (logits
-// and labels may be missing), or whose keys ask and nothing else counts.
-enum class DatasetUse { kStore, kTune, kJudge, kPredict, kShow, kDiagnose, kAsk };
+// and labels may be missing), whose keys ask and nothing else counts, or whose neighbors are asked
+// for: keys and perhaps ids.
+enum class DatasetUse { kStore, kTune, kJudge, kPredict, kShow, kDiagnose, kAsk, kSearch };
 
 // What the options lead to.
 struct Input {
   Dataset dataset;
   std::shared_ptr<const EmbeddedImages> images;  // that the rows are made of; null: arrays
 };
+
+// Rows that are read at once where a base model makes them: its speed is theirs.
+inline constexpr int64_t kImagesAtOnce = 256;
 
 class DatasetOptions {
  public:

@@ -49,8 +49,8 @@ Status CheckOutputPaths(const std::vector<OutputPath>& outputs,
     if (output.path.empty() || output.path == "-" || IsDeviceOrPipe(output.path)) continue;
     for (const std::string& input : inputs) {
       if (input.empty()) continue;
-      if (fs::is_directory(input, error) ? IsPartOfFolder(output.path, input)
-                                         : SameFile(output.path, input)) {
+      if (SameFile(output.path, input) ||
+          (fs::is_directory(input, error) && IsPartOfFolder(output.path, input))) {
         return Clash(output, "that is an input of this command and would be lost");
       }
     }

@@ -1,27 +1,13 @@
 #include "outputs/prediction_lines.h"
 
-#include <charconv>
 #include <nlohmann/json.hpp>
+
+#include "outputs/exact_number.h"
 
 namespace resmem::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// The fewest digits that read back as the same float.
-std::string Exact(float value) {
-  char buffer[32];
-  const auto [end, error] = std::to_chars(buffer, buffer + sizeof(buffer), value);
-  return error == std::errc() ? std::string(buffer, end) : "nan";
-}
-
-// For JSON: the double nearest to the digits that Exact() writes, not the float's own tail.
-double Shortest(float value) {
-  const std::string digits = Exact(value);
-  double shortest = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), shortest);
-  return shortest;
-}
 
 std::string CsvText(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return std::string(text);
@@ -38,9 +24,9 @@ void AddColumns(const char* name, int64_t outputs, std::string* header) {
 }
 
 Json Values(std::span<const float> values) {
-  if (values.size() == 1) return Shortest(values[0]);
+  if (values.size() == 1) return ShortestDouble(values[0]);
   Json list = Json::array();
-  for (const float value : values) list.push_back(Shortest(value));
+  for (const float value : values) list.push_back(ShortestDouble(value));
   return list;
 }
 
@@ -79,21 +65,21 @@ std::string PredictionLines::CsvLine(const PredictionLine& line) const {
   if (line.id.has_value()) text += "," + std::to_string(*line.id);
   if (columns_.sources) text += "," + CsvText(line.source);
   if (columns_.distance) {
-    text += "," + Exact(line.distance_percentile) + (line.unknown ? ",1" : ",0");
+    text += "," + ExactNumber(line.distance_percentile) + (line.unknown ? ",1" : ",0");
   }
   if (memory_.task == Task::kRegression) {
-    for (const float value : line.base_values) text += "," + Exact(value);
-    for (const float value : line.values) text += "," + Exact(value);
+    for (const float value : line.base_values) text += "," + ExactNumber(value);
+    for (const float value : line.values) text += "," + ExactNumber(value);
     return text + "\n";
   }
-  text += "," + std::to_string(line.base) + "," + Exact(line.base_probability) + "," +
-          std::to_string(line.prediction) + "," + Exact(line.probability);
+  text += "," + std::to_string(line.base) + "," + ExactNumber(line.base_probability) + "," +
+          std::to_string(line.prediction) + "," + ExactNumber(line.probability);
   if (!memory_.class_names.empty()) {
     text += "," + CsvText(memory_.class_names[static_cast<size_t>(line.base)]) + "," +
             CsvText(memory_.class_names[static_cast<size_t>(line.prediction)]);
   }
   for (const auto& [label, probability] : line.top) {
-    text += "," + std::to_string(label) + "," + Exact(probability);
+    text += "," + std::to_string(label) + "," + ExactNumber(probability);
   }
   return text + "\n";
 }
@@ -103,7 +89,7 @@ std::string PredictionLines::JsonLine(const PredictionLine& line) const {
   if (line.id.has_value()) json["id"] = *line.id;
   if (columns_.sources) json["source"] = line.source;
   if (columns_.distance) {
-    json["distance_percentile"] = Shortest(line.distance_percentile);
+    json["distance_percentile"] = ShortestDouble(line.distance_percentile);
     json["unknown"] = line.unknown;
   }
   if (memory_.task == Task::kRegression) {
@@ -111,15 +97,15 @@ std::string PredictionLines::JsonLine(const PredictionLine& line) const {
     json["prediction"] = Values(line.values);
   } else {
     json["base"] = line.base;
-    json["base_probability"] = Shortest(line.base_probability);
+    json["base_probability"] = ShortestDouble(line.base_probability);
     json["prediction"] = line.prediction;
-    json["probability"] = Shortest(line.probability);
+    json["probability"] = ShortestDouble(line.probability);
     if (!memory_.class_names.empty()) {
       json["base_name"] = memory_.class_names[static_cast<size_t>(line.base)];
       json["prediction_name"] = memory_.class_names[static_cast<size_t>(line.prediction)];
     }
     for (const auto& [label, probability] : line.top) {
-      json["top"].push_back({{"class", label}, {"probability", Shortest(probability)}});
+      json["top"].push_back({{"class", label}, {"probability", ShortestDouble(probability)}});
     }
   }
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";

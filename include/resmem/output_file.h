@@ -2,6 +2,7 @@
 #ifndef RESMEM_OUTPUT_FILE_H_
 #define RESMEM_OUTPUT_FILE_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,7 +23,9 @@ class OutputFile {
   ~OutputFile();
 
   Status Write(std::string_view bytes);  // after what was written before
-  Status Close();                        // synced, and its folder too
+  // Anywhere; what is never written is zeros.  kInvalidArgument for a device or pipe.
+  Status WriteAt(int64_t offset, std::string_view bytes);
+  Status Close();  // synced, and its folder too
 
  private:
   struct State;

@@ -71,6 +71,10 @@ class Predictor {
   std::unique_ptr<Impl> impl_;
 };
 
+// Each neighbor's share in an answer with these parameters, queries x neighbors.k: exp(-distance /
+// sigma), divided by the sum over the first parameters.k that exist; 0 for the others.
+std::vector<float> WeightsOf(const Neighbors& neighbors, const Parameters& parameters);
+
 // Index of the largest score, the smallest index among equals.
 int64_t ArgMax(std::span<const float> scores);
 

@@ -1,6 +1,6 @@
 """Arrays of any kind as the library wants them, without a copy where the layout allows."""
 import ctypes
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -134,3 +134,25 @@ class RowArrays:
             raise _lib.InvalidValue(f"roles: {count} of train, validation, test are needed, not "
                                     f"{len(roles)}" + (f" with {unknown[0]!r}" if unknown else ""))
         return np.array([_ROLES[role] for role in roles], np.int32)
+
+
+class Neighbors(NamedTuple):
+    """The nearest rows of each query, nearest first: arrays of queries x k."""
+
+    rows: np.ndarray  # int64; -1 where the memory has fewer
+    distances: np.ndarray  # float32, plain Euclidean; infinite where the row is -1
+    ids: np.ndarray  # uint64
+    weights: np.ndarray  # float32, the share of each in an answer: a line sums to 1
+    labels: Optional[np.ndarray]  # int32, -1 where the row is; None: regression
+
+
+class StoredRows(NamedTuple):
+    """What a memory holds of some rows; None where it does not keep it."""
+
+    keys: np.ndarray
+    residuals: np.ndarray  # at the memory's temperature
+    labels: Optional[np.ndarray]
+    targets: Optional[np.ndarray]
+    logits: Optional[np.ndarray]
+    ids: np.ndarray
+    deleted: np.ndarray

@@ -105,6 +105,8 @@ _FUNCTIONS = {
     "tune": [c_void_p, _P(Rows), _P(TuneOptions), _TEXT],
     "predict": [c_void_p, _P(Matrix), _P(Matrix), _P(PredictOptions), _P(Output), _P(Output)],
     "neighbors": [c_void_p, _P(Matrix), c_int64, c_void_p, c_int32, _P(Watch), c_void_p, c_void_p, c_void_p],
+    "weights": [c_void_p, c_int64, c_int64, c_float, c_void_p],
+    "export": [c_void_p, c_char_p, _P(c_char_p), c_int64, _P(Watch)],
     "read_rows": [c_void_p, c_void_p, c_int64, _P(RowArrays)],
     "find_ids": [c_void_p, c_void_p, c_int64, c_void_p],
     "explain": [c_void_p, _P(Matrix), _P(Matrix), _P(PredictOptions), _P(c_uint64), _TEXT],

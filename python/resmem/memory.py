@@ -1,37 +1,17 @@
 """The engine: a memory of keys and residuals, in RAM or in a folder."""
 import ctypes
 import os
-from typing import Any, Dict, Iterable, NamedTuple, Optional, Sequence, Union
+from typing import Any, Dict, Iterable, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _lib
-from ._arrays import RowArrays, address, integers, matrix, matrix_struct, texts
+from ._arrays import Neighbors, RowArrays, StoredRows, address, integers, matrix, matrix_struct, texts
 from ._lib import lib
 from ._watch import Progress, Watch, run
 from .documents import Diagnosis, Evaluation, Explanation, MemoryInfo, Tuning
 
 Path = Union[str, "os.PathLike[str]"]
-
-
-class Neighbors(NamedTuple):
-    """The nearest rows of each query, nearest first: arrays of queries x k."""
-
-    rows: np.ndarray  # int64; -1 where the memory has fewer
-    distances: np.ndarray  # float32, plain Euclidean; infinite where the row is -1
-    ids: np.ndarray  # uint64
-
-
-class StoredRows(NamedTuple):
-    """What a memory holds of some rows; None where it does not keep it."""
-
-    keys: np.ndarray
-    residuals: np.ndarray  # at the memory's temperature
-    labels: Optional[np.ndarray]
-    targets: Optional[np.ndarray]
-    logits: Optional[np.ndarray]
-    ids: np.ndarray
-    deleted: np.ndarray
 
 
 def _encode(text: Optional[Path]) -> Optional[bytes]:
@@ -381,9 +361,9 @@ check the path, or create one with: resmem memorize
         scores = self.scores(keys, logits, **options)
         return scores if self._info().regression else scores.argmax(axis=1)
 
-    def neighbors(self, keys: Any, k: Optional[int] = None, *, exclude: Any = None, threads: int = 0,
-                  progress: Progress = False) -> Neighbors:
-        """The ``k`` nearest rows of each key (default: the memory's k).
+    def neighbors(self, keys: Any, k: Optional[int] = None, *, sigma: Optional[float] = None,
+                  exclude: Any = None, threads: int = 0, progress: Progress = False) -> Neighbors:
+        """The ``k`` nearest rows of each key (default: the memory's k), weighed by ``sigma``.
 
         ``exclude``: for each key a row number that it shall not find, or -1."""
         keys = matrix(keys, "keys")
@@ -391,7 +371,8 @@ check the path, or create one with: resmem memorize
         if k < 1:
             raise _lib.InvalidValue(f"k {k}: give 1 or more neighbors")
         shape = (keys.shape[0], k)
-        found = Neighbors(np.empty(shape, np.int64), np.empty(shape, np.float32), np.empty(shape, np.uint64))
+        found = Neighbors(np.empty(shape, np.int64), np.empty(shape, np.float32), np.empty(shape, np.uint64),
+                          np.empty(shape, np.float32), None)
         excluded = None if exclude is None else integers(exclude, keys.shape[0], "exclude", np.int64)
         watch = Watch(progress)
         arguments = (self._open(), ctypes.byref(matrix_struct(keys)), k,
@@ -401,7 +382,30 @@ check the path, or create one with: resmem memorize
             run(lib.resmem_neighbors, watch, *arguments)
         else:
             _lib.check(lib.resmem_neighbors(*arguments))
-        return found
+        _lib.check(lib.resmem_weights(found.distances.ctypes.data, *shape, self.sigma if sigma is None else sigma,
+                                      found.weights.ctypes.data))
+        return found._replace(labels=self._labels(found.rows))
+
+    def _labels(self, rows: np.ndarray) -> Optional[np.ndarray]:
+        """Those of row numbers, -1 where there is none."""
+        if self._info().regression:
+            return None
+        labels, there = np.full(rows.shape, -1, np.int32), rows >= 0
+        numbers = np.ascontiguousarray(rows[there])
+        found = np.empty(numbers.size, np.int32)
+        arrays = _lib.RowArrays(size=ctypes.sizeof(_lib.RowArrays), labels=found.ctypes.data)
+        _lib.check(lib.resmem_read_rows(self._open(), numbers.ctypes.data, numbers.size, ctypes.byref(arrays)))
+        labels[there] = found
+        return labels
+
+    def export(self, path: Path, parts: Optional[Sequence[str]] = None, *, progress: Progress = False) -> None:
+        """Writes what is stored of the living rows as arrays: an .npz file, or a folder of .npy files.
+
+        ``parts``: "keys", "labels", "logits", "residuals", ...; None: all but residuals that follow from logits."""
+        names = [name.encode() for name in parts or ()]
+        watch = Watch(progress)
+        run(lib.resmem_export, watch, self._open(), _encode(path), (ctypes.c_char_p * len(names))(*names),
+            len(names), ctypes.byref(watch.struct))
 
     def rows(self, numbers: Optional[Iterable[int]] = None) -> StoredRows:
         """What is stored of these rows; None: of all, deleted ones included."""

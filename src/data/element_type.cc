@@ -1,6 +1,7 @@
 #include <array>
 #include <string_view>
 
+#include "data/formats/npy.h"
 #include "resmem/data/array.h"
 #include "support/text.h"
 
@@ -51,6 +52,10 @@ int64_t ElementBytes(ElementType type) {
 
 const char* ElementTypeName(ElementType type) {
   return Entry(type).name;
+}
+
+std::string NumpyType(ElementType type) {
+  return Text(ElementBytes(type) == 1 ? "|" : "<", Entry(type).numpy);
 }
 
 Result<ElementType> ParseElementType(std::string_view name) {

@@ -4,6 +4,7 @@
 
 #include "kernels/vector_math.h"
 #include "memory/memory_parts.h"
+#include "resmem/predictor.h"
 
 namespace resmem {
 
@@ -31,6 +32,19 @@ void WeighNeighbors(std::span<const int64_t> rows, std::span<const float> distan
   out->rows = rows.first(count);
   out->weights.resize(count);
   Weigh(distances.first(count), sigma, {&count, 1}, out->weights.data(), &out->scale);
+}
+
+std::vector<float> WeightsOf(const Neighbors& neighbors, const Parameters& parameters) {
+  std::vector<float> weights(neighbors.rows.size(), 0.0f);
+  WeightedNeighbors weighted;
+  for (int64_t q = 0; q < neighbors.queries; ++q) {
+    WeighNeighbors(neighbors.rows_of(q), neighbors.distances_of(q), parameters.k, parameters.sigma,
+                   &weighted);
+    for (size_t i = 0; i < weighted.weights.size(); ++i) {
+      weights[static_cast<size_t>(q * neighbors.k) + i] = weighted.weights[i] * weighted.scale;
+    }
+  }
+  return weights;
 }
 
 void Correction::AddTo(float temperature, std::span<float> scores) {

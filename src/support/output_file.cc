@@ -1,5 +1,7 @@
 #include "resmem/output_file.h"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "support/file_system.h"
@@ -30,6 +32,7 @@ OutputFile::~OutputFile() = default;
 Result<OutputFile> OutputFile::Create(const std::string& path) try {
   FileSystem& files = FileSystem::Posix();
   auto state = std::make_unique<State>();
+  state->target = path;
   if (IsDeviceOrPipe(path)) {
     RESMEM_ASSIGN_OR_RETURN(state->file, OpenStream(path));
     return OutputFile(std::move(state));
@@ -55,6 +58,20 @@ Result<OutputFile> OutputFile::Create(const std::string& path) try {
 Status OutputFile::Write(std::string_view bytes) try {
   RESMEM_RETURN_IF_ERROR(state_->file->Write(state_->size, std::as_bytes(std::span(bytes))));
   state_->size += static_cast<int64_t>(bytes.size());
+  return {};
+} catch (...) {
+  return CaughtException("write a file");
+}
+
+Status OutputFile::WriteAt(int64_t offset, std::string_view bytes) try {
+  if (state_->temporary.empty()) {
+    return {ErrorCode::kInvalidArgument,
+            Text(state_->target,
+                 ": is a device or pipe, which cannot be written out of order; "
+                 "name a file")};
+  }
+  RESMEM_RETURN_IF_ERROR(state_->file->Write(offset, std::as_bytes(std::span(bytes))));
+  state_->size = std::max(state_->size, offset + static_cast<int64_t>(bytes.size()));
   return {};
 } catch (...) {
   return CaughtException("write a file");

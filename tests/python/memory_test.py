@@ -76,7 +76,12 @@ class Answers(unittest.TestCase):
         distances = np.sqrt(((self.keys[400:, None].astype(float) - self.keys[None, :400].astype(float)) ** 2).sum(2))
         np.testing.assert_array_equal(found.rows, np.argsort(distances, axis=1, kind="stable")[:, :5])
         np.testing.assert_allclose(found.distances, np.sort(distances, axis=1)[:, :5], rtol=1e-6)
-        self.assertEqual(self.memory.neighbors(self.keys[:3], 1000).rows.shape, (3, 1000))
+        np.testing.assert_array_equal(found.labels, self.labels[found.rows])
+        weights = np.exp(-found.distances.astype(float))
+        np.testing.assert_allclose(found.weights, weights / weights.sum(1, keepdims=True), rtol=1e-5)
+        few = self.memory.neighbors(self.keys[:3], 1000)
+        self.assertEqual(few.rows.shape, (3, 1000))
+        self.assertTrue(np.all(few.labels[:, 400:] == -1) and np.all(few.weights[:, 400:] == 0))
         excluded = self.memory.neighbors(self.keys[:400], 1, exclude=np.arange(400)).rows[:, 0]
         self.assertFalse(np.any(excluded == np.arange(400)))
 
@@ -91,6 +96,21 @@ class Answers(unittest.TestCase):
         np.testing.assert_allclose(self.memory.scores(*self.queries), expected, atol=1e-5)
         np.testing.assert_allclose(self.memory.predict_proba(*self.queries).sum(1), 1, atol=1e-5)
         np.testing.assert_allclose(self.memory.predict_proba(*self.queries, method="base"), base, atol=1e-6)
+
+    def test_export_is_what_is_stored(self):
+        self.memory.delete([7])
+        with tempfile.TemporaryDirectory() as folder:
+            self.memory.export(os.path.join(folder, "memory.npz"))
+            self.memory.export(os.path.join(folder, "parts"), ["labels"])
+            with np.load(os.path.join(folder, "memory.npz")) as exported:
+                stored = self.memory.rows(exported["rows"])
+                self.assertFalse(stored.deleted.any())
+                self.assertEqual(len(exported["rows"]), 399)
+                for part in ("keys", "logits", "labels", "ids"):
+                    np.testing.assert_array_equal(exported[part], getattr(stored, part))
+            self.assertEqual(os.listdir(os.path.join(folder, "parts")), ["labels.npy"])
+            with self.assertRaisesRegex(ValueError, "'lables' is no part of this memory"):
+                self.memory.export(os.path.join(folder, "x.npz"), ["lables"])
 
     def test_zero_does_not_stand_for_the_memorys_own_value(self):
         for name in ("sigma", "temperature"):

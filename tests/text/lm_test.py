@@ -143,6 +143,17 @@ class LanguageModelTest(unittest.TestCase):
         self.assertGreater(result["gain"]["fixed"], 0)
         for name, p in (("base", base), ("resmem", d.clip(resmem))):
             self.assertAlmostEqual(result["calibration"][name]["nll"], d.nll(p, truth), places=4)
+        # The same neighbors and what is stored of them, as arrays.
+        shape = ["--tokens", "test.tokens", "--model", "lm.onnx", "--window", str(WINDOW), "--stride", str(STRIDE)]
+        self.run_resmem("lm", "neighbors", "exact.resmem", *shape, "-o", "neighbors.npz")
+        self.run_resmem("export", "exact.resmem", "-o", "memory.npz")
+        with np.load(self.folder / "neighbors.npz") as found, np.load(self.folder / "memory.npz") as stored:
+            np.testing.assert_allclose(found["distances"], distances, atol=1e-4)
+            np.testing.assert_array_equal(found["labels"], labels[found["rows"]])
+            self.assertEqual(len(found["query_ids"]), len(queries))
+            kept = np.zeros((len(keys), CLASSES))
+            np.put_along_axis(kept, stored["top_classes"], stored["top_values"], axis=1)
+            np.testing.assert_allclose(kept, residuals, atol=1e-3)
         # Perplexity of every method; below 2^-23 a probability counts as that.
         for m in methods:
             p = d.clip(resmem) if m["method"] == "resmem" else expected[m["method"], m.get("lambda")]

@@ -20,6 +20,8 @@ inline constexpr int64_t kMaxNpyPrefix = kMaxNpyHeader + 12;
 // kMaxNpyPrefix bytes.  Errors: kBadData, kUnsupported.
 Result<Layout> ParseNpy(const std::string& name, ByteSpan prefix, int64_t size);
 
+// "<f4"; not for text.
+std::string NumpyType(ElementType type);
 // The header that NumPy itself would write, version 1.  `descriptor`: "<f4".
 std::string NpyHeader(std::string_view descriptor, std::span<const int64_t> shape);
 

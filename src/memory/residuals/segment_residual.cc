@@ -97,6 +97,15 @@ int64_t Segment::AddEntriesOf(std::span<const Place> rows, const float* weights,
                                         : add(&Segment::half_residuals_, &Segment::wide_classes_);
 }
 
+void Segment::Entries(int64_t row, int32_t* classes, float* values) const {
+  RequireResidual(row);
+  const float* const stored = residual_values(row * top_, top_, values);
+  if (stored != values) std::copy_n(stored, top_, values);
+  for (int64_t j = 0; j < top_; ++j) {
+    classes[j] = static_cast<int32_t>(residual_class(row * top_ + j));
+  }
+}
+
 void Segment::PrefetchEntries(int64_t row) const {
   const int64_t begin = row * top_;
   if (residuals_ != nullptr) {

@@ -71,6 +71,8 @@ class Segment : public KeyCheck {
     RequireRow(layout_.residuals, row);
     return half_residuals_ + row * outputs_;
   }
+  // Sparse only: the `top` classes of a row and their residuals.
+  void Entries(int64_t row, int32_t* classes, float* values) const;
   // Sparse only: lets the processor fetch what AddEntriesOf() will read of this row.
   void PrefetchEntries(int64_t row) const;
   // Sum of |r| that is stored, and that the sparse form dropped.  `scratch`: `outputs` floats.

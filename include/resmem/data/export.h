@@ -1,0 +1,45 @@
+// The living rows of a memory as arrays, for methods of one's own (docs/own_method.md).
+#ifndef RESMEM_DATA_EXPORT_H_
+#define RESMEM_DATA_EXPORT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "resmem/data/array.h"
+#include "resmem/progress.h"
+#include "resmem/residual_memory.h"
+#include "resmem/status.h"
+
+namespace resmem {
+
+// One array of an export.
+struct ExportPart {
+  std::string name;
+  std::string help;     // what it holds, in a few words
+  bool usual = true;    // exported where no parts are named
+  bool present = true;  // whether the memory has it
+};
+// Every part there is, in the order of the arrays.
+std::vector<ExportPart> ExportParts(const MemoryDescription& description);
+
+struct ExportOptions {
+  std::vector<std::string> parts;  // by name; empty: the usual ones that the memory has
+  Progress* progress = nullptr;
+};
+
+struct ExportedArrays {
+  int64_t rows = 0;
+  std::vector<ArrayInfo> arrays;
+};
+
+// Writes one line for each living row, by ascending row number, to `path` as ArrayWriter does: an
+// .npz file or a folder.  Memory use does not grow with the rows.  Errors: kInvalidArgument (a part
+// that there is not, or that this memory does not have), kCorrupt, kCancelled, kIo,
+// kResourceExhausted.
+Result<ExportedArrays> ExportMemory(const ResidualMemory& memory, const std::string& path,
+                                    const ExportOptions& options = {});
+
+}  // namespace resmem
+
+#endif  // RESMEM_DATA_EXPORT_H_
