@@ -35,6 +35,7 @@ class Memorize : public Command {
   Task task_ = Task::kClassification;
   std::string output_, classes_file_, out_of_fold_logits_;
   KeyType key_type_ = KeyType::kFloat32;
+  std::optional<KeyTransform> key_transform_, metric_;
   std::optional<ResidualForm> form_;
   int64_t top_ = 128;
   std::optional<double> recall_;
@@ -69,6 +70,19 @@ void Memorize::Declare(CommandLine& line) {
       "--key-type", &key_type_,
       {{"float32", KeyType::kFloat32}, {"float16", KeyType::kFloat16}, {"int8", KeyType::kInt8}},
       "how keys are stored, in 4, 2 or 1 bytes per value");
+  line.Choice<std::optional<KeyTransform>, KeyTransform>(
+          "--key-transform", &key_transform_,
+          {{"none", KeyTransform::kNone},
+           {"unit", KeyTransform::kUnit},
+           {"whiten", KeyTransform::kWhiten}},
+          "what is done to keys, these and every query's, before distances are measured: nothing, "
+          "scaled to length 1, or whitened within classes; 'resmem tune' can choose")
+      .Default("none");
+  line.Choice<std::optional<KeyTransform>, KeyTransform>(
+          "--metric", &metric_,
+          {{"euclidean", KeyTransform::kNone}, {"cosine", KeyTransform::kUnit}},
+          "cosine is --key-transform unit: of keys of length 1 the nearest has the largest cosine")
+      .Default("euclidean");
   line.Choice<std::optional<ResidualForm>, ResidualForm>(
           "--form", &form_,
           {{"logits", ResidualForm::kLogits},
@@ -113,6 +127,13 @@ Result<MemoryDescription> Memorize::Describe(const Input& input) {
   description.dim = dataset.dim();
   description.outputs = dataset.outputs();
   description.key_type = key_type_;
+  if (metric_ == KeyTransform::kUnit && key_transform_.value_or(KeyTransform::kUnit) != *metric_) {
+    return Status(ErrorCode::kInvalidArgument,
+                  std::string("--metric cosine and --key-transform ") +
+                      KeyTransformName(*key_transform_) +
+                      " exclude each other; cosine is --key-transform unit");
+  }
+  description.key_transform = key_transform_.value_or(metric_.value_or(KeyTransform::kNone));
   if (freeze_ && form_.has_value() && *form_ == ResidualForm::kLogits) {
     return Status(ErrorCode::kInvalidArgument,
                   "--freeze and --form logits exclude each other; give one of them");

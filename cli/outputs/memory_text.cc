@@ -22,6 +22,18 @@ std::string FormText(const MemoryDescription& description) {
   return ResidualFormName(description.form);
 }
 
+const char* TransformText(KeyTransform transform) {
+  switch (transform) {
+    case KeyTransform::kNone:
+      break;
+    case KeyTransform::kUnit:
+      return ", scaled to unit length (cosine)";
+    case KeyTransform::kWhiten:
+      return ", whitened within classes";
+  }
+  return "";
+}
+
 }  // namespace
 
 Table MemoryTable(const std::string& path, const ResidualMemory& memory) {
@@ -32,8 +44,9 @@ Table MemoryTable(const std::string& path, const ResidualMemory& memory) {
   const int64_t deleted = memory.capacity() - memory.rows();
   table.AddRow({"rows", Count(memory.rows()) +
                             (deleted == 0 ? "" : " (and " + Count(deleted) + " deleted)")});
-  table.AddRow(
-      {"keys", Counted(description.dim, "value") + " of " + KeyTypeName(description.key_type)});
+  table.AddRow({"keys", Counted(description.dim, "value") + " of " +
+                            KeyTypeName(description.key_type) +
+                            TransformText(description.key_transform)});
   table.AddRow({classification ? "classes" : "outputs",
                 Count(description.outputs) + (description.class_names.empty() ? "" : ", named")});
   table.AddRow({"residuals", FormText(description)});
@@ -61,8 +74,13 @@ Table MemoryTable(const std::string& path, const ResidualMemory& memory) {
   const auto model = description.notes.find(kModelNote);
   if (model != description.notes.end()) table.AddRow({"model", model->second});
   table.AddRow({"search", SearchText(memory)});
-  table.AddRow(
-      {"on disk", Bytes(memory.bytes_on_disk()) + " in " + Counted(memory.segments(), "segment")});
+  std::string on_disk =
+      Bytes(memory.bytes_on_disk()) + " in " + Counted(memory.segments(), "segment");
+  if (memory.former_bytes() > 0) {
+    on_disk += "; of it " + Bytes(memory.former_bytes()) +
+               " former keys, which 'tune --undo' needs and 'compact' removes";
+  }
+  table.AddRow({"on disk", on_disk});
   return table;
 }
 

@@ -62,6 +62,16 @@ struct Blend {
   bool operator==(const Blend&) const = default;
 };
 
+// What is done to keys before distances are measured (docs/predictor.md, "Keys").  The memory does
+// it: to its own keys once, when they are stored, and to every query.  Whoever gives or gets keys
+// has them as the model makes them.
+enum class KeyTransform {
+  kNone,
+  kUnit,    // divided by their length, so that distances rank as cosines do; 0 stays 0
+  kWhiten,  // by the inverse root of their covariance within classes
+};
+const char* KeyTransformName(KeyTransform transform);  // "none", "unit", "whiten"
+
 // What a memory stores of each row's answer.
 enum class ResidualForm {
   kLogits,  // labels and logits: the temperature may still change
@@ -79,6 +89,7 @@ struct MemoryDescription {
   int64_t dim = 0;
   int64_t outputs = 0;  // classes, or values of a regression target
   KeyType key_type = KeyType::kFloat32;
+  KeyTransform key_transform = KeyTransform::kNone;
   ResidualForm form = ResidualForm::kLogits;
   int64_t top = 128;                // kSparse only: entries kept per row
   bool half_residuals = false;      // kDense, kSparse: values stored as float16
@@ -136,15 +147,19 @@ class ResidualMemory {
   int64_t capacity() const;  // rows stored; row numbers run from 0 to capacity() - 1
   int64_t segments() const;
   int64_t bytes_on_disk() const;
+  // Of these, the keys as they were before UpdateDescription() transformed them; kept so that it
+  // can restore them, until rows change or the memory is compacted.
+  int64_t former_bytes() const;
   bool deleted(int64_t row) const;
 
   // Require 0 <= row < capacity().
   uint64_t id(int64_t row) const;
-  std::string_view source(int64_t row) const;               // "" without sources
-  int32_t label(int64_t row) const;                         // classification
-  std::span<const float> target(int64_t row) const;         // regression
-  void DecodeKey(int64_t row, std::span<float> key) const;  // dim values
-  std::optional<int64_t> FindId(uint64_t id) const;         // living rows only
+  std::string_view source(int64_t row) const;        // "" without sources
+  int32_t label(int64_t row) const;                  // classification
+  std::span<const float> target(int64_t row) const;  // regression
+  // dim values: the key as it was given, but for the rounding of its type and of the transform.
+  void DecodeKey(int64_t row, std::span<float> key) const;
+  std::optional<int64_t> FindId(uint64_t id) const;  // living rows only
 
   // The row's residual, `outputs` values.  For frozen forms `temperature` must be the frozen one.
   void Residual(int64_t row, float temperature, std::span<float> out) const;
@@ -241,7 +256,8 @@ class MemoryWriter {
     ChangeOptions change{};
   };
   // `rows`: how many will be added, exactly.  The description's `created` and `tool_version` are
-  // set, `top` is at most `outputs`, and regression is stored dense.
+  // set, `top` is at most `outputs`, and regression is stored dense.  Keys are whitened by these
+  // rows, in Finish(); rows that are appended later do not change how.
   static Result<MemoryWriter> Create(const std::string& path, const MemoryDescription& description,
                                      int64_t rows, const Options& options);
   // New rows of an existing memory: found by the next Open() after Finish().  A row id
@@ -286,8 +302,9 @@ struct CompactOptions {
   double wait_seconds = 0;  // see ChangeOptions
 };
 // Rewrites the memory as one segment without deleted rows.  It answers bit for bit like a memory
-// built without those rows.  Its index, if any, is rebuilt; if that is impossible, the memory is
-// searched exactly: ResidualMemory::index_obstacle().
+// built without those rows, where keys are not whitened: deleted rows had their say in how they
+// are, and it stays.  Its index, if any, is rebuilt; if that is impossible, the memory is searched
+// exactly: ResidualMemory::index_obstacle().
 Status CompactMemory(const std::string& path, const CompactOptions& options = {});
 
 // Makes or replaces the index.  How much of it a search reads is tuned on sample queries and
@@ -299,9 +316,13 @@ Status IndexMemory(const std::string& path, const IndexOptions& options);
 // Makes search exact again.
 Status RemoveIndex(const std::string& path, const ChangeOptions& options = {});
 
-// Replaces parameters, calibrator, `tuned`, answer, blend and notes; rows are untouched.  The rest
+// Replaces parameters, calibrator, `tuned`, answer, blend, notes and the key transform; the rest
 // of `description` is not read, but its shapes must be the memory's.  kInvalidArgument if a
 // frozen memory would get another temperature.
+// With another key transform every key is written anew, and the index, if any, rebuilt.  The former
+// keys stay in the folder as long as rows and notes do not change again, and a return to their
+// transform takes them back, bit for bit; otherwise keys are computed from the stored ones, which
+// rounds them anew: by 1e-6 of their size, float16 and int8 by their step.
 Status UpdateDescription(const std::string& path, const MemoryDescription& description,
                          const ChangeOptions& options = {});
 

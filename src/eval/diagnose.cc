@@ -67,7 +67,7 @@ Result<IndexCheck> CheckIndexOnItsRows(const ResidualMemory& memory,
   const auto dim = static_cast<size_t>(memory.description().dim);
   std::vector<float> keys(rows.size() * dim);
   for (size_t i = 0; i < rows.size(); ++i) {
-    MemoryParts::Rows(memory).DecodeKey(rows[i], std::span(keys).subspan(i * dim, dim));
+    MemoryParts::Rows(memory).GivenKey(rows[i], std::span(keys).subspan(i * dim, dim));
   }
   return CheckIndex(memory, MatrixView(keys.data(), std::ssize(rows), memory.description().dim),
                     rows, options);

@@ -65,7 +65,12 @@ void AppendValue(std::span<const T> from, int64_t i, std::vector<T>* to) {
 }
 
 // How far a stored key's value may lie from the one that was given.
-float LargestRounding(KeyType type, float value, float largest_of_key) {
+float LargestRounding(const MemoryDescription& description, float value, float largest_of_key) {
+  const KeyType type = description.key_type;
+  if (description.key_transform != KeyTransform::kNone) {
+    // There and back again: of a whitened value, the rounding of all values before it.
+    return largest_of_key * (type == KeyType::kFloat32 ? 1e-4f : 0.05f);
+  }
   switch (type) {
     case KeyType::kFloat32:
       return 0;
@@ -145,11 +150,11 @@ Status RowBlock::CheckSelf(const ResidualMemory& memory, int64_t i, int64_t row)
   }
   const std::span<const float> key = rows_.keys.row_span(i);
   stored_key_.resize(key.size());
-  MemoryParts::Rows(memory).DecodeKey(row, stored_key_);
+  MemoryParts::Rows(memory).GivenKey(row, stored_key_);
   float largest = 0;
   for (const float value : key) largest = std::max(largest, std::abs(value));
   for (size_t d = 0; d < key.size(); ++d) {
-    const float allowed = LargestRounding(description.key_type, key[d], largest);
+    const float allowed = LargestRounding(description, key[d], largest);
     if (!(std::abs(key[d] - stored_key_[d]) <= allowed)) {
       return refuse(
           Text("value ", d, " of its key is ", key[d], ", the memory's is ", stored_key_[d]));

@@ -41,6 +41,7 @@ const char* RepairOf(FileKind kind) {
     case FileKind::kManifest:
     case FileKind::kSegment:
     case FileKind::kDeletions:
+    case FileKind::kTransform:
       return "; restore the memory from a copy, or make it again from its data";
     case FileKind::kIndex:
     case FileKind::kQueries:

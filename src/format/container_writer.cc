@@ -15,7 +15,8 @@ namespace {
 // Those of a memory lie in a folder that has a lock of its own, and whose next writer knows them.
 bool IsOfMemory(FileKind kind) {
   return kind == FileKind::kManifest || kind == FileKind::kSegment ||
-         kind == FileKind::kDeletions || kind == FileKind::kIndex || kind == FileKind::kQueries;
+         kind == FileKind::kDeletions || kind == FileKind::kIndex || kind == FileKind::kQueries ||
+         kind == FileKind::kTransform;
 }
 
 }  // namespace

@@ -20,6 +20,8 @@ const char* FileKindName(FileKind kind) {
       return "index";
     case FileKind::kQueries:
       return "queries";
+    case FileKind::kTransform:
+      return "transform";
   }
   return "unknown";
 }

@@ -21,6 +21,7 @@ enum class FileKind : uint32_t {
   kTokenSet = 6,
   kIndex = 7,
   kQueries = 8,
+  kTransform = 9,
 };
 const char* FileKindName(FileKind kind);
 

@@ -24,6 +24,7 @@ struct NamedFile {
 std::vector<NamedFile> NamedFiles(Manifest* manifest) {
   std::vector<NamedFile> files;
   for (FileRecord& segment : manifest->segments) files.push_back({&segment, kSegmentPrefix});
+  if (manifest->transform) files.push_back({&*manifest->transform, kTransformPrefix});
   if (manifest->deletions) files.push_back({&*manifest->deletions, kDeletionsPrefix});
   if (!manifest->index) return files;
   for (IndexPart& part : manifest->index->parts) files.push_back({&part.file, kIndexPrefix});
@@ -41,6 +42,7 @@ Result<MappedMemory> MapMemory(FileSystem& files, const std::string& path) {
   while (true) {
     MappedMemory memory;
     RESMEM_ASSIGN_OR_RETURN(memory.manifest, ReadManifest(files, path));
+    memory.manifest.former.reset();  // no answer needs them
     Status missing;
     for (const NamedFile& file : NamedFiles(&memory.manifest)) {
       auto mapped = files.Map(Text(path, "/", file.record->file));

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "memory/keys/rewrite_keys.h"
 #include "memory/manifest/answer.h"
 #include "memory/manifest/description.h"
 #include "memory/manifest/file_names.h"
@@ -35,6 +36,7 @@ Status DeleteRows(FileSystem& files, const std::string& path, std::span<const ui
     deleted.erase(std::unique(deleted.begin(), deleted.end()), deleted.end());
     if (deleted.size() == rows.deleted().size()) return {};
     Manifest manifest = change->current();
+    manifest.former.reset();
     RESMEM_ASSIGN_OR_RETURN(
         manifest.deletions,
         WriteDeletions(files, change->folder(), change->NewName(kDeletionsPrefix), deleted));
@@ -71,8 +73,16 @@ Status UpdateDescription(FileSystem& files, const std::string& path,
     current.calibrator_temperature = description.calibrator_temperature;
     current.answer = description.answer;
     current.blend = description.blend;
+    // Notes of a later tuning: there is no way back behind the earlier one.
+    if (current.notes != description.notes && description.key_transform == current.key_transform) {
+      manifest.former.reset();
+    }
     current.notes = description.notes;
     RESMEM_RETURN_IF_ERROR(CheckAnswer(current));
+    if (description.key_transform != current.key_transform) {
+      RESMEM_RETURN_IF_ERROR(
+          ChangeKeys(change, description.key_transform, options.progress, &manifest));
+    }
     return change->Publish(std::move(manifest));
   });
 }

@@ -50,8 +50,9 @@ struct ResidualMemory::Impl {
   StoredRows rows;
   int64_t bytes_on_disk = 0;
   std::string index_obstacle;
-  std::unique_ptr<KnnIndex> exact;
+  std::unique_ptr<KnnIndex> exact;  // of keys as they are stored, and so is `approximate`
   std::optional<MemoryIndex> approximate;
+  std::optional<TransformedIndex> given_exact, given_approximate;
   mutable std::once_flag cache_once;
   mutable std::optional<ResidualCache> cache;
   mutable std::once_flag ids_once;
@@ -80,21 +81,19 @@ ResidualMemory::~ResidualMemory() = default;
 
 Status ResidualMemory::Impl::Load(const OpenOptions& options) {
   const Manifest& manifest = rows.manifest();
-  bytes_on_disk = manifest.bytes + (manifest.deletions ? manifest.deletions->bytes : 0);
+  bytes_on_disk = manifest.bytes + manifest.former_bytes();
+  for (const FileRecord* record : manifest.records()) bytes_on_disk += record->bytes;
   std::vector<KeyBlock> blocks;
-  for (const Segment& segment : rows.segments()) {
-    bytes_on_disk += segment.file().file_bytes();
-    blocks.push_back(segment.keys());
-  }
+  for (const Segment& segment : rows.segments()) blocks.push_back(segment.keys());
   RESMEM_ASSIGN_OR_RETURN(
       exact, MakeExactIndex(manifest.description.dim, std::move(blocks), rows.deleted()));
+  given_exact.emplace(*exact, rows.transformer());
   if (!manifest.index) return {};
   if (manifest.index->obstacle) index_obstacle = ObstacleText(path, *manifest.index);
   if (manifest.index->parts.empty()) return {};
-  for (const IndexPart& part : manifest.index->parts) bytes_on_disk += part.file.bytes;
-  if (manifest.index->queries) bytes_on_disk += manifest.index->queries->bytes;
   if (options.exact) return {};
   RESMEM_ASSIGN_OR_RETURN(approximate, MemoryIndex::Open(FileSystem::Of(path), path, rows, *exact));
+  given_approximate.emplace(approximate->index(), rows.transformer());
   return {};
 }
 
@@ -136,11 +135,16 @@ int64_t ResidualMemory::segments() const {
 int64_t ResidualMemory::bytes_on_disk() const {
   return impl_->bytes_on_disk;
 }
+int64_t ResidualMemory::former_bytes() const {
+  return impl_->rows.manifest().former_bytes();
+}
 bool ResidualMemory::deleted(int64_t row) const {
   return impl_->rows.deleted(row);
 }
 const KnnIndex& ResidualMemory::index() const {
-  return impl_->approximate && !exact_ ? impl_->approximate->index() : *impl_->exact;
+  if (!impl_->approximate || exact_) return exact_index();
+  if (description().key_transform == KeyTransform::kNone) return impl_->approximate->index();
+  return *impl_->given_approximate;
 }
 ResidualMemory ResidualMemory::Exact() const {
   return ResidualMemory(impl_, true);
@@ -149,7 +153,8 @@ const std::string& ResidualMemory::index_obstacle() const {
   return impl_->index_obstacle;
 }
 const KnnIndex& ResidualMemory::exact_index() const {
-  return *impl_->exact;
+  if (description().key_transform == KeyTransform::kNone) return *impl_->exact;
+  return *impl_->given_exact;
 }
 std::optional<IndexInfo> ResidualMemory::index_info() const {
   if (!impl_->approximate || exact_) return std::nullopt;
@@ -184,7 +189,7 @@ std::span<const float> ResidualMemory::logits(int64_t row) const try {
 }
 
 void ResidualMemory::DecodeKey(int64_t row, std::span<float> key) const try {
-  impl_->rows.DecodeKey(row, key);
+  impl_->rows.GivenKey(row, key);
 } catch (const StatusError& error) {
   impl_->Damaged(error.status());
   std::fill(key.begin(), key.end(), kNoNumber);

@@ -32,12 +32,23 @@ std::vector<ScrubbedFile> FilesOf(const Manifest& manifest) {
   if (manifest.deletions) {
     files.push_back({manifest.deletions->file, FileKind::kDeletions, *manifest.deletions});
   }
-  if (!manifest.index) return files;
-  for (const IndexPart& part : manifest.index->parts) {
-    files.push_back({part.file.file, FileKind::kIndex, part.file});
+  if (manifest.transform) {
+    files.push_back({manifest.transform->file, FileKind::kTransform, *manifest.transform});
   }
-  if (const std::optional<FileRecord>& queries = manifest.index->queries) {
-    files.push_back({queries->file, FileKind::kQueries, *queries});
+  if (manifest.index) {
+    for (const IndexPart& part : manifest.index->parts) {
+      files.push_back({part.file.file, FileKind::kIndex, part.file});
+    }
+    if (const std::optional<FileRecord>& queries = manifest.index->queries) {
+      files.push_back({queries->file, FileKind::kQueries, *queries});
+    }
+  }
+  if (!manifest.former) return files;
+  for (ScrubbedFile& former : FilesOf(manifest.WithFormerKeys())) {
+    const bool known = std::any_of(files.begin(), files.end(), [&](const ScrubbedFile& file) {
+      return file.name == former.name;
+    });
+    if (!known) files.push_back(std::move(former));
   }
   return files;
 }

@@ -20,6 +20,7 @@ Result<std::unique_ptr<ClassMeans>> ClassMeans::Make(const ResidualMemory& memor
     for (size_t d = 0; d < dim; ++d) sums[label * dim + d] += key[d];
   }
   auto means = std::make_unique<ClassMeans>();
+  means->transformer_ = MemoryParts::Rows(memory).transformer();
   means->classes_ = static_cast<int64_t>(classes);
   for (size_t c = 0; c < classes; ++c) {
     if (counts[c] == 0) continue;
@@ -43,7 +44,9 @@ Status ClassMeans::Score(MatrixView keys, int threads, std::span<float> scores) 
   options.k = static_cast<int64_t>(class_of_mean_.size());
   options.threads = threads;
   Neighbors nearest;
-  RESMEM_RETURN_IF_ERROR(index_->Search(keys, options, &nearest));
+  std::vector<float> storage;
+  RESMEM_RETURN_IF_ERROR(
+      index_->Search(transformer_.Applied(keys, threads, &storage), options, &nearest));
   for (int64_t q = 0; q < keys.rows; ++q) {
     const std::span<const int64_t> rows = nearest.rows_of(q);
     const std::span<const float> distances = nearest.distances_of(q);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "memory/keys/key_transformer.h"
 #include "resmem/knn_index.h"
 #include "resmem/residual_memory.h"
 
@@ -23,6 +24,7 @@ class ClassMeans {
   std::vector<float> means_;  // those that exist, one after the other
   std::vector<int64_t> class_of_mean_;
   int64_t classes_ = 0;
+  KeyTransformer transformer_;       // of the memory: means are of keys as they are stored
   std::unique_ptr<KnnIndex> index_;  // over means_; none where no class has rows
 };
 

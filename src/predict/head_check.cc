@@ -37,7 +37,7 @@ Sample FromMemory(const ResidualMemory& memory, const std::vector<int64_t>& rows
   std::vector<float> key(static_cast<size_t>(memory.description().dim));
   for (Eigen::Index i = 0; i < count; ++i) {
     const int64_t row = rows[static_cast<size_t>(i)];
-    MemoryParts::Rows(memory).DecodeKey(row, key);
+    MemoryParts::Rows(memory).GivenKey(row, key);
     for (size_t d = 0; d < key.size(); ++d) sample.keys(i, static_cast<Eigen::Index>(d)) = key[d];
     for (size_t c = 0; c < outputs.size(); ++c) {
       sample.logits(i, static_cast<Eigen::Index>(c)) =

@@ -75,6 +75,7 @@ Json ToJson(const MemoryInfo& memory) {
                {"segments", memory.segments},
                {"bytes_on_disk", memory.bytes_on_disk},
                {"key_type", memory.key_type},
+               {"key_transform", memory.key_transform},
                {"form", memory.form},
                {"parameters", ToJson(memory.parameters)},
                {"tuned", memory.tuned},
@@ -87,6 +88,7 @@ Json ToJson(const MemoryInfo& memory) {
   if (memory.asked_recall) json["asked_recall"] = Number(*memory.asked_recall);
   json["task"] = memory.task;
   json["deleted_rows"] = memory.deleted_rows;
+  if (memory.former_bytes > 0) json["former_bytes"] = memory.former_bytes;
   if (memory.top > 0) json["top"] = memory.top;
   json["half_residuals"] = memory.half_residuals;
   json["has_sources"] = memory.has_sources;

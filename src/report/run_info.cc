@@ -63,6 +63,8 @@ MemoryInfo DescribeMemory(const std::string& path, const ResidualMemory& memory)
   info.segments = memory.segments();
   info.bytes_on_disk = memory.bytes_on_disk();
   info.key_type = KeyTypeName(description.key_type);
+  info.key_transform = KeyTransformName(description.key_transform);
+  info.former_bytes = memory.former_bytes();
   info.form = ResidualFormName(description.form);
   info.parameters = description.parameters;
   info.tuned = description.tuned;

@@ -11,8 +11,8 @@
 namespace resmem {
 
 inline const std::vector<std::string>& GoldenNames() {
-  static const std::vector<std::string> names = {"logits",     "dense_half", "sparse",
-                                                 "regression", "int8",       "worn"};
+  static const std::vector<std::string> names = {"logits", "dense_half", "sparse", "regression",
+                                                 "int8",   "worn",       "unit",   "whiten"};
   return names;
 }
 

@@ -55,6 +55,11 @@ Example MakeExample(const std::string& name) {
     d.form = ResidualForm::kDense;
   } else if (name == "int8") {
     d.key_type = KeyType::kInt8;
+  } else if (name == "unit") {
+    d.key_transform = KeyTransform::kUnit;
+  } else if (name == "whiten") {
+    d.key_transform = KeyTransform::kWhiten;
+    d.key_type = KeyType::kFloat16;
   }
   for (int row = 0; row < 6; ++row) {
     for (int i = 0; i < 3; ++i) example.keys.push_back(0.5f * float(row) - 0.25f * float(row * i));

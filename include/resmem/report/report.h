@@ -39,7 +39,7 @@ struct InputFile {
 struct MemoryInfo {
   std::string path;
   int64_t rows = 0, dim = 0, outputs = 0, segments = 0, bytes_on_disk = 0;
-  std::string key_type, form;  // "float32", "logits", ...
+  std::string key_type, key_transform, form;  // "float32", "logits", ...
   Parameters parameters;
   bool tuned = false, cross_fitted = false;
   Fingerprint fingerprint;
@@ -49,7 +49,8 @@ struct MemoryInfo {
   std::optional<double> asked_recall;  // see AskedRecall()
   std::string task;
   int64_t deleted_rows = 0;
-  int64_t top = 0;  // sparse: entries kept a row
+  int64_t former_bytes = 0;  // of bytes_on_disk, kept to undo a tuning
+  int64_t top = 0;           // sparse: entries kept a row
   bool half_residuals = false, has_sources = false;
   std::string calibrator;
   float calibrator_temperature = 1;

@@ -194,6 +194,7 @@ Result<std::optional<IndexObstacle>> AddIndexPart(FolderChange* change, const St
   };
   EffortGoal goal{index.recall, manifest->description.parameters.k, index.seed};
   std::optional<QueryFile> queries;
+  std::vector<float> transformed_queries;
   if (index.queries) {
     auto opened = QueryFile::Open(change->files(), change->folder(), dim, *index.queries);
     if (!opened.ok() || !opened->Verify().ok()) {
@@ -201,7 +202,7 @@ Result<std::optional<IndexObstacle>> AddIndexPart(FolderChange* change, const St
                                      ", is missing or broken")});
     }
     queries = std::move(*opened);
-    goal.queries = queries->queries();
+    goal.queries = rows.transformer().Applied(queries->queries(), threads, &transformed_queries);
   }
   IndexPart part;
   part.file.file = change->NewName(kIndexPrefix);

@@ -16,7 +16,7 @@ namespace resmem {
 // values, or too few to promise anything by.
 Status CheckQueries(MatrixView queries, const std::string& memory, int64_t dim);
 
-// Up to IndexOptions::kMostQueries of them, chosen by the seed.
+// Up to IndexOptions::kMostQueries of them, chosen by the seed; as they are given.
 Result<FileRecord> WriteQueries(FileSystem& files, const std::string& folder,
                                 const std::string& name, MatrixView queries, uint64_t seed);
 

@@ -46,6 +46,18 @@ const char* ResidualFormName(ResidualForm form) {
   return "unknown";
 }
 
+const char* KeyTransformName(KeyTransform transform) {
+  switch (transform) {
+    case KeyTransform::kNone:
+      return "none";
+    case KeyTransform::kUnit:
+      return "unit";
+    case KeyTransform::kWhiten:
+      return "whiten";
+  }
+  return "unknown";
+}
+
 ResidualForm FrozenForm(int64_t outputs) {
   return outputs <= kMaxDenseOutputs ? ResidualForm::kDense : ResidualForm::kSparse;
 }

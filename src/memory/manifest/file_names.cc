@@ -36,7 +36,8 @@ std::optional<int64_t> GenerationOf(std::string_view prefix, std::string_view na
 }
 
 std::optional<int64_t> GenerationOf(std::string_view name) {
-  for (const char* prefix : {kSegmentPrefix, kDeletionsPrefix, kIndexPrefix, kQueriesPrefix}) {
+  for (const char* prefix :
+       {kSegmentPrefix, kDeletionsPrefix, kIndexPrefix, kQueriesPrefix, kTransformPrefix}) {
     if (const auto generation = GenerationOf(prefix, name)) return generation;
   }
   return std::nullopt;

@@ -15,6 +15,7 @@ inline constexpr char kSegmentPrefix[] = "segment-";
 inline constexpr char kDeletionsPrefix[] = "deletions-";
 inline constexpr char kIndexPrefix[] = "index-";
 inline constexpr char kQueriesPrefix[] = "queries-";
+inline constexpr char kTransformPrefix[] = "transform-";
 
 // Of 15 digits, the most that a name may have.
 inline constexpr int64_t kLargestGeneration = 999'999'999'999'999;
@@ -25,7 +26,8 @@ std::string NumberedName(std::string_view prefix, int64_t generation);
 // The generation in such a name; nothing where it has another form.
 std::optional<int64_t> GenerationOf(std::string_view prefix, std::string_view name);
 
-// The generation of a segment, deletions, an index or its queries; nothing for other names.
+// The generation of a segment, deletions, an index, its queries or a transform; nothing for other
+// names.
 std::optional<int64_t> GenerationOf(std::string_view name);
 
 // Whether the name is one that a writer of ours gives: a manifest, one with a generation, the

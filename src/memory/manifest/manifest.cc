@@ -31,15 +31,44 @@ int64_t Manifest::stored_rows() const {
   return rows;
 }
 
+std::vector<const FileRecord*> Manifest::records() const {
+  std::vector<const FileRecord*> records;
+  for (const FileRecord& segment : segments) records.push_back(&segment);
+  if (deletions) records.push_back(&*deletions);
+  if (transform) records.push_back(&*transform);
+  if (!index) return records;
+  for (const IndexPart& part : index->parts) records.push_back(&part.file);
+  if (index->queries) records.push_back(&*index->queries);
+  return records;
+}
+
 std::unordered_set<std::string> Manifest::names() const {
   std::unordered_set<std::string> names = {kManifestName};
-  for (const FileRecord& segment : segments) names.insert(segment.file);
-  if (deletions) names.insert(deletions->file);
-  if (index && index->queries) names.insert(index->queries->file);
-  if (index) {
-    for (const IndexPart& part : index->parts) names.insert(part.file.file);
-  }
+  for (const FileRecord* record : records()) names.insert(record->file);
+  if (former) names.merge(WithFormerKeys().names());
   return names;
+}
+
+Manifest Manifest::WithFormerKeys() const {
+  Manifest manifest = *this;
+  manifest.description.key_transform = former->key_transform;
+  manifest.segments = former->segments;
+  manifest.transform = former->transform;
+  manifest.index = former->index;
+  manifest.former.reset();
+  return manifest;
+}
+
+int64_t Manifest::former_bytes() const {
+  if (!former) return 0;
+  std::unordered_set<std::string> own;
+  for (const FileRecord* record : records()) own.insert(record->file);
+  const Manifest before = WithFormerKeys();
+  int64_t total = 0;
+  for (const FileRecord* record : before.records()) {
+    if (!own.contains(record->file)) total += record->bytes;
+  }
+  return total;
 }
 
 Status CheckToken(const std::string& token) {

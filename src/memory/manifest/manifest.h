@@ -54,6 +54,14 @@ struct AppendToken {
   int64_t rows = 0;  // that it added
 };
 
+// The rows with their keys as they were before they were transformed; deletions are the memory's.
+struct FormerKeys {
+  KeyTransform key_transform = KeyTransform::kNone;
+  std::vector<FileRecord> segments;
+  std::optional<FileRecord> transform;
+  std::optional<IndexRecord> index;
+};
+
 struct Manifest {
   MemoryDescription description;
   int64_t generation = 0;
@@ -61,14 +69,22 @@ struct Manifest {
   std::vector<FileRecord> segments;
   std::optional<FileRecord> deletions;
   std::optional<IndexRecord> index;
+  std::optional<FileRecord> transform;     // of whitened keys; its rows are dim
+  std::optional<FormerKeys> former;        // counts as long as rows do not change
   std::vector<AppendToken> append_tokens;  // the latest, the oldest of them first
   int64_t bytes = 0;                       // of the manifest's own file; set by ReadManifest()
 
   int64_t stored_rows() const;
+  // Of every file but its own and former ones.
+  std::vector<const FileRecord*> records() const;
   // Of every file that counts, with its own.
   std::unordered_set<std::string> names() const;
   // Inlined, it makes g++ 12 warn of an index that is not there.
   void ForgetIndex();
+  // Of the files that only `former` names.
+  int64_t former_bytes() const;
+  // The memory with its former keys; requires them.
+  Manifest WithFormerKeys() const;
 };
 
 inline constexpr uint64_t kLargestId = INT64_MAX;

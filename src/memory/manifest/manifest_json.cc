@@ -18,7 +18,25 @@ namespace resmem {
 namespace {
 
 constexpr int kMaxDepth = 8;
-constexpr char kMetric[] = "l2";
+
+// The metric of stored keys.  A program that does not know a transform refuses its name.
+std::string MetricName(KeyTransform transform) {
+  return transform == KeyTransform::kNone ? "l2" : Text("l2-", KeyTransformName(transform));
+}
+
+Result<KeyTransform> ReadMetric(const Json& object, const std::string& where) {
+  std::string metric;
+  Fields fields(object, where);
+  fields.Get("metric", &metric);
+  RESMEM_RETURN_IF_ERROR(fields.status());
+  for (const KeyTransform transform :
+       {KeyTransform::kNone, KeyTransform::kUnit, KeyTransform::kWhiten}) {
+    if (metric == MetricName(transform)) return transform;
+  }
+  return Status(ErrorCode::kUnsupported,
+                Text("metric is \"", metric,
+                     "\", this program knows only l2, l2-unit and l2-whiten; use a newer resmem"));
+}
 
 Status ReadDescription(const Json& object, MemoryDescription* description) {
   Fields fields(object, "the manifest");
@@ -81,14 +99,61 @@ Status ReadTokens(const Json& object, Manifest* manifest) {
   return {};
 }
 
+// Segments, the transform and the index of these rows, which `where` names.
+Status ReadKeyFiles(const Json& object, const std::string& where, Manifest* manifest) {
+  Fields fields(object, where);
+  const Json* segments = fields.Find("segments");
+  RESMEM_RETURN_IF_ERROR(fields.status());
+  if (!segments->is_array()) return CorruptManifest(Text(where, ": segments is not a list"));
+  std::set<std::string> files;
+  int64_t rows = 0;
+  for (const Json& entry : *segments) {
+    const std::string place = Text("segment ", manifest->segments.size());
+    RESMEM_ASSIGN_OR_RETURN(FileRecord record,
+                            RecordFromJson(entry, kSegmentPrefix, manifest->generation, place));
+    if (!files.insert(record.file).second)
+      return CorruptManifest(Text(place, " names ", record.file, " again"));
+    const auto sum = CheckedAdd(rows, record.rows);
+    if (!sum) return CorruptManifest(Text(place, ": ", record.rows, " rows are too many"));
+    rows = *sum;
+    manifest->segments.push_back(std::move(record));
+  }
+  if (manifest->description.key_transform == KeyTransform::kWhiten) {
+    const Json* const transform = fields.Find("transform");
+    RESMEM_RETURN_IF_ERROR(fields.status());
+    RESMEM_ASSIGN_OR_RETURN(manifest->transform, RecordFromJson(*transform, kTransformPrefix,
+                                                                manifest->generation, "transform"));
+  }
+  const auto index = object.find("index");  // memories had none at first
+  if (index != object.end() && !index->is_null()) {
+    RESMEM_ASSIGN_OR_RETURN(manifest->index, IndexFromJson(*index, *manifest));
+  }
+  return {};
+}
+
+Status ReadFormerKeys(const Json& object, Manifest* manifest) {
+  const auto json = object.find("former");  // where keys were transformed
+  if (json == object.end()) return {};
+  Manifest before;
+  before.generation = manifest->generation;
+  before.description = manifest->description;
+  RESMEM_ASSIGN_OR_RETURN(before.description.key_transform, ReadMetric(*json, "former"));
+  RESMEM_RETURN_IF_ERROR(ReadKeyFiles(*json, "former", &before));
+  if (before.stored_rows() != manifest->stored_rows()) {
+    return CorruptManifest(Text("former: ", before.stored_rows(), " rows where the memory has ",
+                                manifest->stored_rows()));
+  }
+  manifest->former = FormerKeys{before.description.key_transform, std::move(before.segments),
+                                std::move(before.transform), std::move(before.index)};
+  return {};
+}
+
 Status ReadFileList(const Json& object, Manifest* manifest) {
   Fields fields(object, "the manifest");
   fields.Get("generation", &manifest->generation);
   fields.Get("next_id", &manifest->next_id);
-  const Json* segments = fields.Find("segments");
   const Json* deletions = fields.Find("deletions");
   RESMEM_RETURN_IF_ERROR(fields.status());
-  if (!segments->is_array()) return CorruptManifest("the manifest: segments is not a list");
   if (manifest->generation > kLargestGeneration) {
     return CorruptManifest(Text("the manifest: generation is ", manifest->generation, ", at most ",
                                 kLargestGeneration, " is allowed"));
@@ -97,27 +162,13 @@ Status ReadFileList(const Json& object, Manifest* manifest) {
     return CorruptManifest(
         Text("the manifest: next_id is ", manifest->next_id, ", which is too large"));
   }
-  std::set<std::string> files;
-  int64_t rows = 0;
-  for (const Json& entry : *segments) {
-    const std::string where = Text("segment ", manifest->segments.size());
-    RESMEM_ASSIGN_OR_RETURN(FileRecord record,
-                            RecordFromJson(entry, kSegmentPrefix, manifest->generation, where));
-    if (!files.insert(record.file).second)
-      return CorruptManifest(Text(where, " names ", record.file, " again"));
-    const auto sum = CheckedAdd(rows, record.rows);
-    if (!sum) return CorruptManifest(Text(where, ": ", record.rows, " rows are too many"));
-    rows = *sum;
-    manifest->segments.push_back(std::move(record));
-  }
+  RESMEM_RETURN_IF_ERROR(ReadKeyFiles(object, "the manifest", manifest));
+  RESMEM_RETURN_IF_ERROR(ReadFormerKeys(object, manifest));
   RESMEM_RETURN_IF_ERROR(ReadTokens(object, manifest));
-  const auto index = object.find("index");  // memories had none at first
-  if (index != object.end() && !index->is_null()) {
-    RESMEM_ASSIGN_OR_RETURN(manifest->index, IndexFromJson(*index, *manifest));
-  }
   if (deletions->is_null()) return {};
   RESMEM_ASSIGN_OR_RETURN(manifest->deletions, RecordFromJson(*deletions, kDeletionsPrefix,
                                                               manifest->generation, "deletions"));
+  const int64_t rows = manifest->stored_rows();
   if (manifest->deletions->rows > rows) {
     return CorruptManifest(
         Text("deletions: ", manifest->deletions->rows, " of ", rows, " rows are deleted"));
@@ -125,17 +176,29 @@ Status ReadFileList(const Json& object, Manifest* manifest) {
   return {};
 }
 
+Json RecordsToJson(const std::vector<FileRecord>& records) {
+  Json list = Json::array();
+  for (const FileRecord& record : records) list.push_back(RecordToJson(record));
+  return list;
+}
+
+Json FormerToJson(const FormerKeys& former) {
+  Json json = {{"metric", MetricName(former.key_transform)},
+               {"segments", RecordsToJson(former.segments)},
+               {"index", former.index ? IndexToJson(*former.index) : Json(nullptr)}};
+  if (former.transform) json["transform"] = RecordToJson(*former.transform);
+  return json;
+}
+
 }  // namespace
 
 Result<std::string> ManifestToJson(const Manifest& manifest) {
   const MemoryDescription& d = manifest.description;
-  Json segments = Json::array();
-  for (const FileRecord& record : manifest.segments) segments.push_back(RecordToJson(record));
   const bool own_answer = d.answer != Method::kResMem;
   Json json = {
       {"generation", manifest.generation},
       {"task", TaskName(d.task)},
-      {"metric", kMetric},
+      {"metric", MetricName(d.key_transform)},
       {"dim", d.dim},
       {"outputs", d.outputs},
       {"key_type", KeyTypeName(d.key_type)},
@@ -157,11 +220,13 @@ Result<std::string> ManifestToJson(const Manifest& manifest) {
       {"created", d.created},
       {"notes", Json(d.notes)},
       {"next_id", manifest.next_id},
-      {"segments", std::move(segments)},
+      {"segments", RecordsToJson(manifest.segments)},
       {"deletions", manifest.deletions ? RecordToJson(*manifest.deletions) : Json(nullptr)},
       {"index", manifest.index ? IndexToJson(*manifest.index) : Json(nullptr)},
   };
   if (own_answer) json["answer"] = AnswerToJson(d);
+  if (manifest.transform) json["transform"] = RecordToJson(*manifest.transform);
+  if (manifest.former) json["former"] = FormerToJson(*manifest.former);
   if (!manifest.append_tokens.empty()) {
     Json& tokens = json["append_tokens"] = Json::array();
     for (const AppendToken& append : manifest.append_tokens) {
@@ -181,16 +246,8 @@ Result<std::string> ManifestToJson(const Manifest& manifest) {
 
 Result<Manifest> ManifestFromJson(std::string_view text) {
   RESMEM_ASSIGN_OR_RETURN(const Json json, ParseShallowJson(text, kMaxDepth));
-  std::string metric;
-  Fields fields(json, "the manifest");
-  fields.Get("metric", &metric);
-  RESMEM_RETURN_IF_ERROR(fields.status());
-  if (metric != kMetric) {
-    return Status(ErrorCode::kUnsupported,
-                  Text("metric is \"", metric, "\", this program knows only ", kMetric,
-                       "; use a newer resmem"));
-  }
   Manifest manifest;
+  RESMEM_ASSIGN_OR_RETURN(manifest.description.key_transform, ReadMetric(json, "the manifest"));
   RESMEM_RETURN_IF_ERROR(ReadDescription(json, &manifest.description));
   RESMEM_RETURN_IF_ERROR(ReadFileList(json, &manifest));
   return manifest;

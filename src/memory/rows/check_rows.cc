@@ -73,11 +73,17 @@ Status CheckRegressionResiduals(const Rows& rows, bool half, int64_t first_row) 
 
 }  // namespace
 
+Status CheckStoredKeys(MatrixView keys, const MemoryDescription& description, int64_t first_row) {
+  return CheckMatrix(description.key_transform == KeyTransform::kNone ? "keys" : "transformed keys",
+                     keys, keys.rows, description.dim,
+                     description.key_type == KeyType::kFloat16 ? kLargestHalf : kLargestFloat,
+                     first_row);
+}
+
 Status CheckRows(const Rows& rows, const MemoryDescription& description, int64_t first_row) {
   const int64_t count = rows.count();
-  RESMEM_RETURN_IF_ERROR(CheckMatrix(
-      "keys", rows.keys, count, description.dim,
-      description.key_type == KeyType::kFloat16 ? kLargestHalf : kLargestFloat, first_row));
+  RESMEM_RETURN_IF_ERROR(
+      CheckMatrix("keys", rows.keys, count, description.dim, kLargestFloat, first_row));
   const char* const outputs =
       description.task == Task::kClassification ? "logits" : "base predictions";
   RESMEM_RETURN_IF_ERROR(

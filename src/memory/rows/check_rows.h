@@ -8,8 +8,10 @@
 namespace resmem {
 
 // kBadData with array, row, column, the value found and what is allowed.  Rows are counted from
-// `first_row` in messages.
+// `first_row` in messages.  Keys are as they are given.
 Status CheckRows(const Rows& rows, const MemoryDescription& description, int64_t first_row);
+// The same of keys as they will be stored.
+Status CheckStoredKeys(MatrixView keys, const MemoryDescription& description, int64_t first_row);
 
 }  // namespace resmem
 

@@ -27,6 +27,9 @@ SegmentLayout::SegmentLayout(const MemoryDescription& description, int64_t rows,
       key_scales = add("key_scales", StoredType::kF32, rows, 1);
       break;
   }
+  if (description.key_transform == KeyTransform::kUnit) {
+    key_norms = add("key_norms", StoredType::kF32, rows, 1);
+  }
   ids = add("ids", StoredType::kU64, rows, 1);
   if (classification) labels = add("labels", StoredType::kI32, rows, 1);
   if (!classification) targets = add("targets", StoredType::kF32, rows, description.outputs);

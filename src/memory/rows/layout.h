@@ -20,9 +20,9 @@ struct SegmentLayout {
 
   std::vector<SectionShape> sections;
   // Positions in `sections`.
-  size_t keys = kAbsent, key_scales = kAbsent, ids = kAbsent, labels = kAbsent, targets = kAbsent,
-         logits = kAbsent, residuals = kAbsent, top_classes = kAbsent, top_values = kAbsent,
-         dropped = kAbsent, source_offsets = kAbsent, source_bytes = kAbsent;
+  size_t keys = kAbsent, key_scales = kAbsent, key_norms = kAbsent, ids = kAbsent, labels = kAbsent,
+         targets = kAbsent, logits = kAbsent, residuals = kAbsent, top_classes = kAbsent,
+         top_values = kAbsent, dropped = kAbsent, source_offsets = kAbsent, source_bytes = kAbsent;
 };
 
 inline constexpr char kSourceBytesName[] = "source_bytes";

@@ -25,7 +25,7 @@ class MemoryReader {
     const auto dim = static_cast<size_t>(memory_.description().dim);
     const auto outputs = static_cast<size_t>(memory_.description().outputs);
     keys_.resize(keys_.size() + dim);
-    MemoryParts::Rows(memory_).DecodeKey(row, std::span(keys_).last(dim));
+    MemoryParts::Rows(memory_).GivenKey(row, std::span(keys_).last(dim));
     ids_.push_back(memory_.id(row));
     if (classify_) {
       const std::span<const float> logits = MemoryParts::Rows(memory_).logits(row);

@@ -4,6 +4,8 @@
 #include <numeric>
 
 #include "memory/index/memory_index.h"
+#include "memory/keys/rewrite_keys.h"
+#include "memory/keys/transform_file.h"
 #include "memory/manifest/description.h"
 #include "memory/manifest/file_names.h"
 #include "memory/rows/check_rows.h"
@@ -39,6 +41,17 @@ Result<std::unique_ptr<RowWriter>> RowWriter::Create(FileSystem& files, const st
                           options.change));
   std::unique_ptr<RowWriter> writer(new RowWriter(std::move(change), std::move(manifest), rows));
   writer->index_ = options.index;
+  const MemoryDescription& made = writer->description();
+  if (made.key_transform == KeyTransform::kWhiten && rows == 0) {
+    return Status(
+        ErrorCode::kInvalidArgument,
+        "keys are whitened by the rows that a memory is made of, and none were announced; "
+        "use the transform unit or none");
+  }
+  writer->to_be_whitened_ = made.key_transform == KeyTransform::kWhiten;
+  if (made.key_transform == KeyTransform::kUnit) {
+    writer->transformer_ = KeyTransformer::Unit(made.dim);
+  }
   RESMEM_RETURN_IF_ERROR(writer->Begin());
   return writer;
 }
@@ -51,7 +64,11 @@ Result<std::unique_ptr<RowWriter>> RowWriter::Append(FileSystem& files, const st
       std::unique_ptr<FolderChange> change,
       FolderChange::Begin(files, path, FolderChange::Start::kExisting, options.change));
   Manifest manifest = change->current();
+  if (rows > 0) manifest.former.reset();  // they would lack the new rows
+  RESMEM_ASSIGN_OR_RETURN(KeyTransformer transformer,
+                          LoadTransformer(files, change->folder(), manifest));
   std::unique_ptr<RowWriter> writer(new RowWriter(std::move(change), std::move(manifest), rows));
+  writer->transformer_ = std::move(transformer);
   if (!options.token.empty()) RESMEM_RETURN_IF_ERROR(writer->TakeToken(options.token));
   if (!writer->repeated_) RESMEM_RETURN_IF_ERROR(writer->Begin());
   return writer;
@@ -80,8 +97,17 @@ Status RowWriter::Begin() {
   if (rows_ == 0) return {};
   RESMEM_ASSIGN_OR_RETURN(
       segment_, SegmentWriter::Create(change_->files(), change_->folder(),
-                                      change_->NewName(kSegmentPrefix), description(), rows_));
+                                      change_->NewName(kSegmentPrefix), WrittenAs(), rows_));
   return {};
+}
+
+MemoryDescription RowWriter::WrittenAs() const {
+  MemoryDescription written = description();
+  if (to_be_whitened_) {
+    written.key_transform = KeyTransform::kNone;
+    written.key_type = KeyType::kFloat32;  // rounded once, when they are whitened
+  }
+  return written;
 }
 
 Status RowWriter::Add(const Rows& rows) {
@@ -92,14 +118,27 @@ Status RowWriter::Add(const Rows& rows) {
     return BadRow(Text("row ", rows_, " was added where ", rows_, " rows were announced"));
   }
   if (rows.count() == 0) return {};
+  RESMEM_ASSIGN_OR_RETURN(const Rows stored, TransformKeys(rows));
   RESMEM_RETURN_IF_ERROR(TakeIds(rows));
-  broken_ = change_->Try([&] { return segment_->Add(rows, new_ids_); });
+  broken_ = change_->Try([&] { return segment_->Add(stored, new_ids_, norms_); });
   if (!broken_.ok()) return broken_;
   if (!rows.ids.empty()) user_ids_.insert(user_ids_.end(), new_ids_.begin(), new_ids_.end());
   for (const uint64_t id : new_ids_) manifest_.next_id = std::max(manifest_.next_id, id + 1);
   added_ += rows.count();
   mass_ = segment_->mass();
   return {};
+}
+
+Result<Rows> RowWriter::TransformKeys(const Rows& rows) {
+  Rows stored = rows;
+  if (transformer_.kind() != KeyTransform::kNone) {
+    transformed_.resize(static_cast<size_t>(rows.count() * rows.keys.columns));
+    norms_.resize(static_cast<size_t>(rows.count()));
+    transformer_.Apply(rows.keys, /*threads=*/0, transformed_.data(), norms_.data());
+    stored.keys = MatrixView(transformed_.data(), rows.count(), rows.keys.columns);
+  }
+  RESMEM_RETURN_IF_ERROR(CheckStoredKeys(stored.keys, WrittenAs(), added_));
+  return stored;
 }
 
 Status RowWriter::TakeIds(const Rows& rows) {
@@ -174,6 +213,15 @@ Status RowWriter::Publish(Progress* progress) {
   if (segment_ != nullptr) {
     RESMEM_ASSIGN_OR_RETURN(FileRecord record, segment_->Finish());
     manifest_.segments.push_back(std::move(record));
+  }
+  if (to_be_whitened_) {
+    Manifest written = manifest_;
+    written.description = WrittenAs();
+    RESMEM_ASSIGN_OR_RETURN(
+        const StoredRows given,
+        StoredRows::Load(change_->files(), change_->folder(), std::move(written)));
+    RESMEM_RETURN_IF_ERROR(change_->NextGeneration());
+    RESMEM_RETURN_IF_ERROR(RewriteKeys(change_.get(), given, progress, &manifest_));
   }
   if (index_) {
     RESMEM_ASSIGN_OR_RETURN(const StoredRows rows,

@@ -34,12 +34,16 @@ class RowWriter {
   RowWriter(std::unique_ptr<FolderChange> change, Manifest manifest, int64_t rows)
       : change_(std::move(change)), manifest_(std::move(manifest)), rows_(rows) {}
   Status Begin();
+  // What Add() writes: of the description, but for keys that are whitened later.
+  MemoryDescription WrittenAs() const;
   // Whether the memory knows the token; kMismatch where it was given for other rows.
   Status TakeToken(const std::string& token);
   // Sets new_ids_ to the ids of these rows, the user's or the next ones.
   Status TakeIds(const Rows& rows);
   Status CheckNotLiving(std::span<const uint64_t> ids);
   Status CheckNotRepeated() const;
+  // `rows` with their keys as they are stored; sets norms_.
+  Result<Rows> TransformKeys(const Rows& rows);
   Status Publish(Progress* progress);
 
   std::unique_ptr<FolderChange> change_;
@@ -48,6 +52,10 @@ class RowWriter {
   std::optional<IndexOptions> index_{};  // of a new memory
   bool repeated_ = false;                // by the token: nothing is to be done
   int64_t added_ = 0;
+  KeyTransformer transformer_;
+  // Keys of a new memory that will be whitened: they are written as given, and again by Publish().
+  bool to_be_whitened_ = false;
+  std::vector<float> transformed_, norms_;  // of one Add()
   Segment::Mass mass_;
   std::unique_ptr<SegmentWriter> segment_;  // none without rows
   std::vector<uint64_t> new_ids_;           // of one Add()

@@ -58,6 +58,7 @@ Segment::Segment(ContainerReader file, const MemoryDescription& description, int
       break;
   }
   key_scales_ = Start<float>(file_, layout_.key_scales);
+  key_norms_ = Start<float>(file_, layout_.key_norms);
   ids_ = Start<uint64_t>(file_, layout_.ids);
   labels_ = Start<int32_t>(file_, layout_.labels);
   targets_ = Start<float>(file_, layout_.targets);
@@ -125,8 +126,8 @@ void Segment::RequireResidualBlocks(int64_t row) const {
 }
 
 Status Segment::VerifyNarrow() const {
-  for (const size_t section : {layout_.key_scales, layout_.ids, layout_.labels, layout_.dropped,
-                               layout_.source_offsets, layout_.source_bytes}) {
+  for (const size_t section : {layout_.key_scales, layout_.key_norms, layout_.ids, layout_.labels,
+                               layout_.dropped, layout_.source_offsets, layout_.source_bytes}) {
     if (section != SegmentLayout::kAbsent) RESMEM_RETURN_IF_ERROR(file_.VerifySection(section));
   }
   return {};

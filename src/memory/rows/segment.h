@@ -39,6 +39,12 @@ class Segment : public KeyCheck {
     if (!file_.checked()) RequireResidualBlocks(row);
   }
   void DecodeKey(int64_t row, float* key) const;
+  // What a unit key was divided by; 1 of others.
+  float key_norm(int64_t row) const {
+    if (key_norms_ == nullptr) return 1;
+    RequireRow(layout_.key_norms, row);
+    return key_norms_[row];
+  }
   uint64_t id(int64_t row) const { return ids_[row]; }
   int32_t label(int64_t row) const { return labels_[row]; }
   const int32_t* label_place(int64_t row) const { return labels_ + row; }
@@ -84,8 +90,8 @@ class Segment : public KeyCheck {
 
   // Checks at once what is small and has no check of its own: ids, labels, scales, sources.
   Status VerifyNarrow() const;
-  // What no checksum can tell: the ranges of ids, int8 keys, scales, sparse classes and dropped
-  // mass.
+  // What no checksum can tell: the ranges of ids, int8 keys, scales, norms, sparse classes and
+  // dropped mass.
   Status VerifyValues(uint64_t next_id) const;
 
  private:
@@ -112,6 +118,7 @@ class Segment : public KeyCheck {
   // Into the map; null where the section is absent.
   const std::byte* keys_ = nullptr;
   const float* key_scales_ = nullptr;
+  const float* key_norms_ = nullptr;
   const uint64_t* ids_ = nullptr;
   const int32_t* labels_ = nullptr;
   const float* targets_ = nullptr;

@@ -44,6 +44,11 @@ Status Segment::VerifyValues(uint64_t next_id) const {
       return bad;
     }));
   }
+  if (key_norms_ != nullptr) {
+    RESMEM_RETURN_IF_ERROR(check("a length of its key that is not 0 or more", [&](int64_t row) {
+      return !(key_norms_[row] >= 0 && key_norms_[row] <= std::numeric_limits<float>::max());
+    }));
+  }
   if (form_ == ResidualForm::kSparse) {
     RESMEM_RETURN_IF_ERROR(
         check("a negative dropped mass", [&](int64_t row) { return dropped_[row] < 0; }));

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "kernels/number_codec.h"
 #include "memory/residuals/residual.h"
 
 namespace resmem {
@@ -32,52 +31,27 @@ SegmentWriter::SegmentWriter(const MemoryDescription& description, SegmentLayout
       name_(std::move(name)),
       rows_(rows),
       writer_(std::move(writer)),
+      keys_(description_, layout_),
       encoder_(description_, layout_) {}
 
-Status SegmentWriter::Add(const Rows& rows, std::span<const uint64_t> ids) {
-  RESMEM_RETURN_IF_ERROR(AddKeys(rows.keys));
+Status SegmentWriter::Add(const Rows& rows, std::span<const uint64_t> ids,
+                          std::span<const float> norms) {
+  RESMEM_RETURN_IF_ERROR(keys_.Append(rows.keys, norms, &writer_));
   RESMEM_RETURN_IF_ERROR(writer_.AppendValues<uint64_t>(layout_.ids, ids));
   if (layout_.labels != SegmentLayout::kAbsent) {
     RESMEM_RETURN_IF_ERROR(writer_.AppendValues<int32_t>(layout_.labels, rows.labels));
   }
   if (layout_.targets != SegmentLayout::kAbsent) {
-    RESMEM_RETURN_IF_ERROR(AddMatrix(layout_.targets, rows.targets));
+    RESMEM_RETURN_IF_ERROR(AppendMatrix(layout_.targets, rows.targets, &writer_));
   }
   RESMEM_RETURN_IF_ERROR(AddResiduals(rows));
   return AddSources(rows.sources);
 }
 
-Status SegmentWriter::AddMatrix(size_t section, const MatrixView& values) {
-  if (values.stride == values.columns) {
-    return writer_.AppendValues<float>(
-        section, {values.data, static_cast<size_t>(values.rows * values.columns)});
-  }
-  for (int64_t row = 0; row < values.rows; ++row) {
-    RESMEM_RETURN_IF_ERROR(writer_.AppendValues<float>(section, values.row_span(row)));
-  }
-  return {};
-}
-
-Status SegmentWriter::AddKeys(const MatrixView& keys) {
-  if (description_.key_type == KeyType::kFloat32) return AddMatrix(layout_.keys, keys);
-  const int64_t dim = description_.dim;
-  half_key_.resize(static_cast<size_t>(dim));
-  int8_key_.resize(static_cast<size_t>(dim));
-  for (int64_t row = 0; row < keys.rows; ++row) {
-    if (description_.key_type == KeyType::kFloat16) {
-      FloatToHalf(keys.row(row), dim, half_key_.data());
-      RESMEM_RETURN_IF_ERROR(writer_.AppendValues<uint16_t>(layout_.keys, half_key_));
-    } else {
-      const float scale = QuantizeInt8(keys.row(row), dim, int8_key_.data());
-      RESMEM_RETURN_IF_ERROR(writer_.AppendValues<int8_t>(layout_.keys, int8_key_));
-      RESMEM_RETURN_IF_ERROR(writer_.AppendValues<float>(layout_.key_scales, {&scale, 1}));
-    }
-  }
-  return {};
-}
-
 Status SegmentWriter::AddResiduals(const Rows& rows) {
-  if (layout_.logits != SegmentLayout::kAbsent) return AddMatrix(layout_.logits, rows.logits);
+  if (layout_.logits != SegmentLayout::kAbsent) {
+    return AppendMatrix(layout_.logits, rows.logits, &writer_);
+  }
   const int64_t outputs = description_.outputs;
   const auto residual = [&](int64_t row, float* out) {
     const float* const base = rows.logits.row(row);

@@ -11,6 +11,7 @@
 #include "format/container_writer.h"
 #include "memory/manifest/manifest.h"
 #include "memory/residuals/residual_encoder.h"
+#include "memory/rows/key_encoder.h"
 #include "memory/rows/layout.h"
 
 namespace resmem {
@@ -23,8 +24,9 @@ class SegmentWriter {
                                                        const MemoryDescription& description,
                                                        int64_t rows);
 
-  // `rows` passed CheckRows(); `ids` has one for each.  After an error the segment is lost.
-  Status Add(const Rows& rows, std::span<const uint64_t> ids);
+  // `rows` passed CheckRows(), their keys are as they are stored; `ids` has one for each, and so
+  // has `norms` where keys are of unit length.  After an error the segment is lost.
+  Status Add(const Rows& rows, std::span<const uint64_t> ids, std::span<const float> norms = {});
 
   // Requires all rows to have been added.
   Result<FileRecord> Finish();
@@ -34,8 +36,6 @@ class SegmentWriter {
  private:
   SegmentWriter(const MemoryDescription& description, SegmentLayout layout, std::string name,
                 int64_t rows, ContainerWriter writer);
-  Status AddKeys(const MatrixView& keys);
-  Status AddMatrix(size_t section, const MatrixView& values);
   Status AddResiduals(const Rows& rows);
   Status AddSources(std::span<const std::string> sources);
 
@@ -44,9 +44,8 @@ class SegmentWriter {
   std::string name_;
   int64_t rows_;
   ContainerWriter writer_;
+  KeyEncoder keys_;
   ResidualEncoder encoder_;
-  std::vector<uint16_t> half_key_;
-  std::vector<int8_t> int8_key_;
   uint64_t source_end_ = 0;
 };
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "memory/keys/transform_file.h"
 #include "memory/rows/deletions.h"
 #include "support/check.h"
+#include "support/parallel.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -47,6 +49,7 @@ Result<StoredRows> StoredRows::Load(FileSystem& files, const std::string& folder
                                     Manifest manifest) {
   StoredRows rows;
   rows.manifest_ = std::move(manifest);
+  RESMEM_ASSIGN_OR_RETURN(rows.transformer_, LoadTransformer(files, folder, rows.manifest_));
   std::vector<int64_t> starts = {0};
   for (const FileRecord& record : rows.manifest_.segments) {
     RESMEM_ASSIGN_OR_RETURN(Segment segment,
@@ -93,6 +96,22 @@ void StoredRows::DecodeKey(int64_t row, std::span<float> key) const {
   RESMEM_DCHECK(static_cast<int64_t>(key.size()) == manifest_.description.dim);
   const auto [segment, local] = Find(row);
   segment->DecodeKey(local, key.data());
+}
+
+void StoredRows::GivenKey(int64_t row, std::span<float> key) const {
+  DecodeKey(row, key);
+  const auto [segment, local] = Find(row);
+  transformer_.Undo(key.data(), segment->key_norm(local), key.data());
+}
+
+void StoredRows::GivenKeys(std::span<const int64_t> rows, int threads,
+                           std::span<float> keys) const {
+  const auto dim = static_cast<size_t>(manifest_.description.dim);
+  ParallelFor(ResolveThreads(threads), std::ssize(rows), 16, [&](int64_t begin, int64_t end, int) {
+    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
+      GivenKey(rows[i], keys.subspan(i * dim, dim));
+    }
+  });
 }
 
 void StoredRows::Residual(int64_t row, float temperature, std::span<float> out) const {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "memory/keys/key_transformer.h"
 #include "memory/manifest/manifest.h"
 #include "memory/rows/segment.h"
 #include "resmem/progress.h"
@@ -26,6 +27,7 @@ class StoredRows {
   static Result<StoredRows> Load(FileSystem& files, const std::string& folder, Manifest manifest);
 
   const Manifest& manifest() const { return manifest_; }
+  const KeyTransformer& transformer() const { return transformer_; }
   const std::vector<Segment>& segments() const { return segments_; }
   // Ascending.
   const std::vector<int64_t>& deleted() const { return deleted_; }
@@ -40,7 +42,12 @@ class StoredRows {
   // As those of ResidualMemory, but a broken block is a StatusError that is thrown.
   std::span<const float> target(int64_t row) const;
   std::span<const float> logits(int64_t row) const;
+  // The key as it is stored: transformed.
   void DecodeKey(int64_t row, std::span<float> key) const;
+  // The key as it was given.
+  void GivenKey(int64_t row, std::span<float> key) const;
+  // Of these rows, one after the other.
+  void GivenKeys(std::span<const int64_t> rows, int threads, std::span<float> keys) const;
   void Residual(int64_t row, float temperature, std::span<float> out) const;
   void AddResidual(int64_t row, float temperature, float weight, std::span<float> scratch,
                    std::span<float> accumulator) const;
@@ -53,6 +60,7 @@ class StoredRows {
 
  private:
   Manifest manifest_;
+  KeyTransformer transformer_;
   std::vector<Segment> segments_;
   PartFinder parts_;  // the segments
   std::vector<int64_t> deleted_;

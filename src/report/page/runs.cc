@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <optional>
 
 #include "report/numbers.h"
 #include "report/page/page.h"
 #include "report/page/widgets.h"
+#include "resmem/residual_memory.h"
 
 namespace resmem {
 namespace {
@@ -38,9 +40,13 @@ Html Pair(std::string_view name, const Html& value) {
 Html MemoryPairs(const Node& memory) {
   Html size;
   size << CountData(memory.At("rows")) << " rows of " << CountData(memory.At("dim")) << " "
-       << Name(memory.At("key_type").Text()) << " values, " << CountData(memory.At("outputs"))
-       << " outputs kept as " << Name(memory.At("form").Text()) << ", "
-       << CountData(memory.At("segments"))
+       << Name(memory.At("key_type").Text()) << " values, ";
+  const std::optional<Node> transform = memory.Find("key_transform");
+  if (transform && transform->Text() != KeyTransformName(KeyTransform::kNone)) {
+    size << "key transform " << Name(transform->Text()) << ", ";
+  }
+  size << CountData(memory.At("outputs")) << " outputs kept as " << Name(memory.At("form").Text())
+       << ", " << CountData(memory.At("segments"))
        << (memory.At("segments").Count() == 1 ? " segment, " : " segments, ")
        << Data(memory.At("bytes_on_disk"), Bytes(memory.At("bytes_on_disk").Count())) << " on disk";
   const Node parameters = memory.At("parameters");
