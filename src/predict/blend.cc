@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "kernels/vector_math.h"
+#include "predict/blend_kernels.h"
 #include "predict/portable_log.h"
 
 namespace resmem {
@@ -13,26 +14,7 @@ namespace {
 constexpr float kMostDeviations = 3;
 // Distances below this share of sigma weigh the same; it keeps log d finite for copies.
 constexpr float kLeastDistance = 1e-3f;
-// A class less likely than this is out of the question; finite, so that no product is NaN.
-constexpr float kLeastLog = -1e4f;
 constexpr size_t kFadeBegins = 90, kFadeEnds = 99;
-
-// out = log softmax(logits / temperature); p = softmax(logits / temperature).
-void LogSoftmax(std::span<const float> logits, float temperature, std::span<float> p,
-                std::span<float> out) {
-  const auto count = static_cast<int64_t>(logits.size());
-  const float largest = logits[static_cast<size_t>(ArgMax(logits.data(), count))];
-  for (size_t c = 0; c < logits.size(); ++c) {
-    out[c] = std::max((logits[c] - largest) / temperature, kLeastLog);
-  }
-  Exp(out.data(), count, p.data());
-  const float total = Sum(p.data(), count);
-  const float log_total = PortableLog(total);
-  for (size_t c = 0; c < logits.size(); ++c) {
-    p[c] /= total;
-    out[c] -= log_total;
-  }
-}
 
 }  // namespace
 
@@ -111,33 +93,27 @@ void BlendRow::Weigh(std::span<const int64_t> rows, std::span<const float> dista
   correction_.AddTo(parameters.temperature, parts_[kResidualPart]);
 }
 
-void BlendRow::LogMixture(std::span<const float> sum, float prior, std::span<float> out) const {
-  const float log_prior = PortableLog(prior);
-  for (size_t c = 0; c < sum.size(); ++c) {
-    // Most classes have no neighbor; and p0 may be too small for a float where its log is not.
-    const float mixture = sum[c] + prior * base_[c];
-    const bool from_sum = sum[c] > 0 && mixture >= std::numeric_limits<float>::min();
-    out[c] = from_sum ? PortableLog(mixture) : log_prior + log_base_[c];
-  }
-}
-
 void BlendRow::Load(std::span<const float> logits, std::span<const int64_t> rows,
                     std::span<const float> distances, const Parameters& parameters, float prior,
                     float base_temperature) {
   Weigh(rows, distances, parameters);
-  LogSoftmax(logits, 1.0f, base_, parts_[kBasePart]);
+  const auto outputs = static_cast<int64_t>(logits.size());
+  BaseLogs(logits.data(), outputs, base_temperature, parts_[kBasePart].data(), base_.data(),
+           log_base_.data());
   if (correction_.empty()) {
     std::ranges::fill(parts_[kLabelsPart], 0.0f);
     std::ranges::fill(parts_[kExpectedPart], 0.0f);
     return;
   }
-  LogSoftmax(logits, base_temperature, base_, log_base_);
+  const auto log_mixture = [&](size_t part) {
+    LogMixture(labels_.data(), prior, base_.data(), log_base_.data(), outputs, parts_[part].data());
+  };
   correction_.SumAnswers(labels_);
   for (float& label : labels_) label *= correction_.neighbors().scale;
-  LogMixture(labels_, prior, parts_[kLabelsPart]);
+  log_mixture(kLabelsPart);
   // B = A - (A - B); rounding may leave it a trifle below 0.
   for (size_t c = 0; c < labels_.size(); ++c) labels_[c] -= parts_[kResidualPart][c];
-  LogMixture(labels_, prior, parts_[kExpectedPart]);
+  log_mixture(kExpectedPart);
 }
 
 void BlendRow::LoadRegression(std::span<const int64_t> rows, std::span<const float> distances,
@@ -154,12 +130,11 @@ void BlendRow::Answer(const Blend& blend, std::span<const float> logits,
     }
     return;
   }
-  for (size_t c = 0; c < out.size(); ++c) {
-    out[c] = b[kBasePart] * parts_[kBasePart][c] + b[kLabelsPart] * parts_[kLabelsPart][c] +
-             b[kExpectedPart] * parts_[kExpectedPart][c] +
-             b[kResidualPart] * parts_[kResidualPart][c];
-  }
-  Softmax(out.data(), static_cast<int64_t>(out.size()), 1.0f, out.data());
+  const auto outputs = static_cast<int64_t>(out.size());
+  const float* const parts[] = {parts_[0].data(), parts_[1].data(), parts_[2].data(),
+                                parts_[3].data()};
+  CombineParts(b.data(), parts, outputs, out.data());
+  Softmax(out.data(), outputs, 1.0f, out.data());
 }
 
 }  // namespace resmem

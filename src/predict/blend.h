@@ -63,7 +63,8 @@ class BlendRow {
 
   const BlendGates& gates() const { return gates_; }
   const Correction& correction() const { return correction_; }
-  // What b_j multiplies, of each class.
+  // What b_j multiplies, of each class; the base's without its constant, the logits less the
+  // largest: it leaves with the softmax.
   std::span<const float> part(size_t j) const { return parts_[j]; }
   std::span<const float> base_probabilities() const { return base_; }  // p0
 
@@ -73,9 +74,6 @@ class BlendRow {
  private:
   void Weigh(std::span<const int64_t> rows, std::span<const float> distances,
              const Parameters& parameters);
-  // log(sum + a p0), of each class.
-  void LogMixture(std::span<const float> sum, float prior, std::span<float> out) const;
-
   const bool classify_;
   Correction correction_;
   BlendGates gates_;

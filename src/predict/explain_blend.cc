@@ -60,6 +60,13 @@ class Shares {
   std::vector<double> labels_, expected_, base_;
 };
 
+// log softmax(logits) is logits less the largest and less this.
+double LogTotal(std::span<const float> shifted) {
+  double total = 0;
+  for (const float value : shifted) total += std::exp(static_cast<double>(value));
+  return std::log(total);
+}
+
 std::vector<double> Times(float b, std::span<const float> part) {
   std::vector<double> values;
   for (const float value : part) values.push_back(static_cast<double>(b) * value);
@@ -117,6 +124,8 @@ void ExplainBlend(const ResidualMemory& memory, std::span<const float> logits,
                           Times(b[kLabelsPart], row.part(kLabelsPart)),
                           Times(b[kExpectedPart], row.part(kExpectedPart)),
                           Times(b[kResidualPart], row.part(kResidualPart))};
+    const double constant = b[kBasePart] * LogTotal(row.part(kBasePart));
+    for (double& value : explanation->parts->base) value -= constant;
     const Explanation::Parts& parts = *explanation->parts;
     Shares shares(row, blend, b, outputs);
     for (size_t i = 0; i < residuals.size(); ++i) {

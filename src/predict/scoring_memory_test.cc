@@ -51,38 +51,50 @@ using fixtures::Write;
 
 constexpr int64_t kDim = 3, kOutputs = 37, kRows = 200, kQueries = 100;
 
+// What Tune() would store.
+Blend SomeBlend(const Parameters& parameters) {
+  Blend blend;
+  blend.parameters = parameters;
+  blend.coefficients = {{{0.7f, 0.1f}, {0.3f}, {-0.2f}, {1.0f}}};
+  for (int i = 0; i <= 100; ++i) blend.distances.push_back(0.1f * static_cast<float>(i));
+  return blend;
+}
+
+// Of scoring `queries` of the data by this method.
+int64_t AllocatedBy(const ResidualMemory& memory, const RowData& data, Method method,
+                    int64_t queries) {
+  const Predictor predictor(memory);
+  PredictOptions options = predictor.OptionsOf(method);
+  options.parameters.k = 130;  // more than the sum takes up at once
+  options.threads = 1;
+  const MatrixView keys(data.keys.data(), queries, kDim);
+  const MatrixView logits(data.logits.data(), queries, kOutputs);
+  std::vector<float> scores(static_cast<size_t>(queries * kOutputs));
+  Neighbors neighbors;
+  EXPECT_TRUE(predictor.FindNeighbors(keys, options.parameters.k, {}, 1, nullptr, &neighbors).ok());
+  const int64_t before = allocations;
+  EXPECT_TRUE(predictor.Score(keys, logits, neighbors, options, scores).ok());
+  return allocations - before;
+}
+
 TEST(ScoringMemory, NothingIsAllocatedForAQuery) {
   const TemporaryFolder folder;
   const RowData data = MakeRows(kRows, kDim, kOutputs);
-  for (const MemoryDescription& description : EveryDescription(kDim, kOutputs)) {
+  for (MemoryDescription description : EveryDescription(kDim, kOutputs)) {
     SCOPED_TRACE(NameOf(description));
     const std::string path = folder / NameOf(description);
     Write(path, description, data.view(description));
+    description.answer = Method::kBlend;
+    description.blend = SomeBlend(description.parameters);
+    ASSERT_TRUE(UpdateDescription(path, description).ok());
     const ResidualMemory memory = Open(path);
-    const Predictor predictor(memory);
-    PredictOptions options = predictor.DefaultOptions();
-    options.parameters.k = 130;  // more than the sum takes up at once
-    options.threads = 1;
-    const MatrixView keys(data.keys.data(), kQueries, kDim);
-    const MatrixView logits(data.logits.data(), kQueries, kOutputs);
-    std::vector<float> scores(kQueries * kOutputs);
-    const auto allocated = [&](int64_t queries) -> int64_t {
-      Neighbors neighbors;
-      EXPECT_TRUE(predictor
-                      .FindNeighbors(keys.Slice(0, queries), options.parameters.k, {}, 1, nullptr,
-                                     &neighbors)
-                      .ok());
-      const int64_t before = allocations;
-      EXPECT_TRUE(predictor
-                      .Score(keys.Slice(0, queries), logits.Slice(0, queries), neighbors, options,
-                             std::span(scores).first(static_cast<size_t>(queries * kOutputs)))
-                      .ok());
-      return allocations - before;
-    };
-    allocated(1);  // room for residuals that are kept
-    const int64_t for_one = allocated(1);
-    EXPECT_GT(for_one, 0);  // they are counted
-    EXPECT_EQ(allocated(kQueries), for_one);
+    for (const Method method : {Method::kResMem, Method::kBlend}) {
+      SCOPED_TRACE(MethodName(method));
+      AllocatedBy(memory, data, method, 1);  // room for residuals that are kept
+      const int64_t for_one = AllocatedBy(memory, data, method, 1);
+      EXPECT_GT(for_one, 0);  // they are counted
+      EXPECT_EQ(AllocatedBy(memory, data, method, kQueries), for_one);
+    }
   }
 }
 
