@@ -6,6 +6,7 @@
 #include "kernels/vector_math.h"
 #include "predict/portable_log.h"
 #include "support/parallel.h"
+#include "tune/blend_moments.h"
 
 namespace resmem {
 namespace {
@@ -17,8 +18,8 @@ constexpr int64_t kFitRows = 32;
 constexpr int64_t kWorthThreads = 1 << 15;
 constexpr int kMostSteps = 40, kMostHalvings = 20, kMostSmallSteps = 4;
 // A step that promises less is taken without asking whether the mean got better, which rounding
-// would decide; and one that promises less than kConverged is the last.
-constexpr double kSmallStep = 1e-7, kConverged = 1e-13;
+// would decide.
+constexpr double kSmallStep = 1e-7;
 
 using Vector = std::array<double, kUnknowns>;
 using Matrix = std::array<std::array<double, kUnknowns>, kUnknowns>;
@@ -68,15 +69,10 @@ struct RowEta {
     p.resize(classes);
     std::array<const float*, Blend::kParts> part;
     for (size_t j = 0; j < Blend::kParts; ++j) part[j] = sample.part(row, j).data();
-    float* const out = eta.data();
-    for (size_t c = 0; c < classes; ++c) {
-      out[c] = static_cast<float>(
-          b[0] * static_cast<double>(part[0][c]) + b[1] * static_cast<double>(part[1][c]) +
-          b[2] * static_cast<double>(part[2][c]) + b[3] * static_cast<double>(part[3][c]));
-    }
     const auto count = static_cast<int64_t>(classes);
+    BlendEta(b.data(), part.data(), count, eta.data());
     const float largest = eta[static_cast<size_t>(ArgMax(eta.data(), count))];
-    for (size_t c = 0; c < classes; ++c) p[c] = out[c] - largest;
+    for (size_t c = 0; c < classes; ++c) p[c] = eta[c] - largest;
     Exp(p.data(), count, p.data());
     std::array<double, kLanes> sums{};
     for (size_t c = 0; c < classes; ++c) sums[c % kLanes] += static_cast<double>(p[c]);
@@ -97,7 +93,11 @@ class MeanNll {
         // Little work is done sooner than threads are started.
         threads_(std::ssize(rows) * sample.classes() < kWorthThreads ? 1 : options.threads),
         pieces_(static_cast<size_t>((std::ssize(rows) + kFitRows - 1) / kFitRows)),
-        scratch_(static_cast<size_t>(options.threads)) {}
+        scratch_(static_cast<size_t>(options.threads)) {
+    for (size_t j = 0; j < Blend::kParts; ++j) {
+      if (options.parts[j]) parts_.push_back(j);
+    }
+  }
 
   // With the ridge; derivatives if wanted.
   double At(const BlendCoefficients& coefficients, Derivatives* derivatives) {
@@ -131,68 +131,42 @@ class MeanNll {
  private:
   void AddRow(const BlendCoefficients& coefficients, int64_t row, bool derivatives, RowEta* scratch,
               Derivatives* piece) const {
-    const std::array<double, kTerms> terms = TermsOf(blend_, sample_.gates(row));
+    const size_t used = options_.slopes ? kTerms : 1;
+    std::array<double, kTerms> terms{1};
+    if (options_.slopes) terms = TermsOf(blend_, sample_.gates(row));
     std::array<double, Blend::kParts> b{};
     for (size_t j = 0; j < Blend::kParts; ++j) {
-      for (size_t m = 0; m < kTerms; ++m) b[j] += coefficients[j][m] * terms[m];
+      for (size_t m = 0; m < used; ++m) b[j] += coefficients[j][m] * terms[m];
     }
     scratch->Load(sample_, row, b);
     const auto label = static_cast<size_t>(sample_.label(row));
     piece->loss += scratch->log_total - static_cast<double>(scratch->eta[label]);
     if (!derivatives) return;
-    const size_t used = options_.slopes ? kTerms : 1;
+    std::array<const float*, Blend::kParts> parts{};
+    for (size_t i = 0; i < parts_.size(); ++i) parts[i] = sample_.part(row, parts_[i]).data();
+    std::array<double, Blend::kParts*(Blend::kParts + 3) / 2> sums{};
+    BlendMoments(scratch->p.data(), parts.data(), parts_.size(), sample_.classes(), sums.data());
     std::array<double, Blend::kParts> mean{};
-    std::array<std::array<double, Blend::kParts>, Blend::kParts> moments{};
-    for (size_t j = 0; j < Blend::kParts; ++j) {
-      const float* const left = sample_.part(row, j).data();
-      mean[j] = Weighted(*scratch, left, nullptr);
-      for (size_t l = 0; l <= j; ++l) {
-        moments[j][l] = moments[l][j] = Weighted(*scratch, left, sample_.part(row, l).data());
-      }
-    }
-    for (size_t j = 0; j < Blend::kParts; ++j) {
-      const double slope = mean[j] - static_cast<double>(sample_.part(row, j)[label]);
-      for (size_t m = 0; m < used; ++m) piece->gradient[j * kTerms + m] += slope * terms[m];
-      for (size_t l = 0; l < Blend::kParts; ++l) {
-        const double covariance = moments[j][l] - mean[j] * mean[l];
-        for (size_t m = 0; m < used; ++m) {
-          for (size_t n = 0; n < used; ++n) {
-            piece->hessian[j * kTerms + m][l * kTerms + n] += covariance * terms[m] * terms[n];
-          }
-        }
+    size_t next = 0;
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      mean[i] = sums[next++] / scratch->total;
+      const double slope = mean[i] - static_cast<double>(parts[i][label]);
+      for (size_t m = 0; m < used; ++m) piece->gradient[parts_[i] * kTerms + m] += slope * terms[m];
+      for (size_t l = 0; l <= i; ++l) {
+        const double covariance = sums[next++] / scratch->total - mean[i] * mean[l];
+        AddBlock(covariance, terms, used, parts_[i], parts_[l], &piece->hessian);
       }
     }
   }
 
-  // Mean of left (times right) under p.
-  static double Weighted(const RowEta& row, const float* left, const float* right) {
-    const size_t count = row.p.size(), whole = count / kLanes * kLanes;
-    const float* const p = row.p.data();
-    std::array<double, kLanes> sums{};
-    if (right == nullptr) {
-      for (size_t c = 0; c < whole; c += kLanes) {
-        for (size_t k = 0; k < kLanes; ++k) {
-          sums[k] += static_cast<double>(p[c + k]) * static_cast<double>(left[c + k]);
-        }
-      }
-      for (size_t c = whole; c < count; ++c) {
-        sums[c % kLanes] += static_cast<double>(p[c]) * static_cast<double>(left[c]);
-      }
-    } else {
-      for (size_t c = 0; c < whole; c += kLanes) {
-        for (size_t k = 0; k < kLanes; ++k) {
-          sums[k] += static_cast<double>(p[c + k]) * static_cast<double>(left[c + k]) *
-                     static_cast<double>(right[c + k]);
-        }
-      }
-      for (size_t c = whole; c < count; ++c) {
-        sums[c % kLanes] += static_cast<double>(p[c]) * static_cast<double>(left[c]) *
-                            static_cast<double>(right[c]);
+  // The lower half: Solve() reads no other.
+  static void AddBlock(double covariance, const std::array<double, kTerms>& terms, size_t used,
+                       size_t j, size_t l, Matrix* hessian) {
+    for (size_t m = 0; m < used; ++m) {
+      for (size_t n = 0; n < used; ++n) {
+        (*hessian)[j * kTerms + m][l * kTerms + n] += covariance * terms[m] * terms[n];
       }
     }
-    double sum = 0;
-    for (const double lane : sums) sum += lane;
-    return sum / row.total;
   }
 
   const BlendSample& sample_;
@@ -200,6 +174,7 @@ class MeanNll {
   const std::span<const int64_t> rows_;
   const BlendFitOptions& options_;
   const int threads_;
+  std::vector<size_t> parts_;        // those that are fitted
   std::vector<Derivatives> pieces_;  // one a few rows, added up in order
   std::vector<RowEta> scratch_;      // one a thread
   double loss_ = 0;
@@ -250,11 +225,11 @@ BlendFit FitBlend(const BlendSample& sample, const Blend& blend, std::span<const
   const std::vector<size_t> unknowns = UnknownsOf(options);
   MeanNll objective(sample, blend, rows, options);
   BlendFit fit{start, 0};
+  Derivatives derivatives, next_derivatives;
+  double value = objective.At(fit.coefficients, &derivatives);
+  fit.loss = objective.loss();
   int small_steps = 0;
   for (int iteration = 0; iteration < kMostSteps; ++iteration) {
-    Derivatives derivatives;
-    const double value = objective.At(fit.coefficients, &derivatives);
-    fit.loss = objective.loss();
     Vector step{};
     if (!Solve(derivatives.hessian, derivatives.gradient, unknowns, &step)) break;
     double decrement = 0;
@@ -262,18 +237,23 @@ BlendFit FitBlend(const BlendSample& sample, const Blend& blend, std::span<const
     if (!(decrement > kSmallStep)) {
       if (!std::isfinite(decrement)) break;
       fit.coefficients = Moved(fit.coefficients, step, 1);
-      if (decrement < kConverged || ++small_steps == kMostSmallSteps) break;
+      if (decrement < options.converged || ++small_steps == kMostSmallSteps) break;
+      value = objective.At(fit.coefficients, &derivatives);
+      fit.loss = objective.loss();
       continue;
     }
     double share = 1, next = 0;
     int halvings = 0;
     for (; halvings < kMostHalvings; ++halvings, share /= 2) {
-      next = objective.At(Moved(fit.coefficients, step, share), nullptr);
+      // Nearly always the whole step is taken: then its derivatives are those of the next one.
+      next = objective.At(Moved(fit.coefficients, step, share), &next_derivatives);
       if (next < value) break;
     }
     if (halvings == kMostHalvings) break;  // as good as rounding allows
     fit.coefficients = Moved(fit.coefficients, step, share);
     fit.loss = objective.loss();
+    value = next;
+    std::swap(derivatives, next_derivatives);
   }
   return fit;
 }

@@ -22,6 +22,8 @@ struct BlendFitOptions {
   // coefficients of a usual size, but two parts that tell the same cannot run off against each
   // other.
   double constant_ridge = 1e-5;
+  // A step that promises less than this to the mean is the last.
+  double converged = 1e-13;
   int threads = 1;  // nothing depends on it
 };
 

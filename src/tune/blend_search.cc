@@ -13,6 +13,8 @@ namespace {
 // extremes to which a flat optimum leads: coefficients that are large and cancel.
 constexpr double kLeastGain = 1e-4;
 constexpr int kMostPasses = 4;
+// The fits of the search are compared by kLeastGain; what is chosen is fitted to the end later.
+constexpr double kGoodEnough = 1e-7;
 
 // start * ratio^i for i = -steps .. steps.
 std::vector<float> Geometric(double start, double ratio, int steps) {
@@ -139,6 +141,7 @@ const BlendSearch::Visit& BlendSearch::At(const Place& place) {
   BlendFitOptions fit_options;
   fit_options.parts = options_.parts;
   fit_options.threads = options_.threads;
+  fit_options.converged = kGoodEnough;
   Visit visit;
   // The next point's optimum is near the last one's.
   BlendCoefficients base{};
