@@ -1,29 +1,60 @@
 #include "capi/handle.h"
 
+#include <pthread.h>
+
 #include <cstdlib>
+#include <cstring>
 
 #include "resmem/head_check.h"
 
 namespace resmem::capi {
 namespace {
 
-thread_local std::string last_error;
+constexpr char kNoMemory[] = "out of memory";
+// Kept as they are, since there may be no memory for a copy.
+constexpr const char* kLiterals[] = {kNoMemory, kGiveFewerRows, kNotOpenedAgain};
+
+// Not a thread_local string: the C library ends the process if it cannot note its destructor.
+class ErrorOfThread {
+ public:
+  const char* Get() const {
+    const auto* text = made_ ? static_cast<const char*>(pthread_getspecific(key_)) : nullptr;
+    return text == nullptr ? "" : text;
+  }
+  void Set(const char* text) const {
+    if (!made_) return;
+    void* const old = pthread_getspecific(key_);
+    const char* kept = IsLiteral(text) ? text : strdup(text);
+    if (kept == nullptr) kept = kNoMemory;
+    Free(pthread_setspecific(key_, kept) == 0 ? old : const_cast<char*>(kept));
+  }
+
+ private:
+  static bool IsLiteral(const void* text) {
+    return std::find(std::begin(kLiterals), std::end(kLiterals), text) != std::end(kLiterals);
+  }
+  static void Free(void* text) {
+    if (!IsLiteral(text)) std::free(text);
+  }
+
+  pthread_key_t key_{};
+  const bool made_ = pthread_key_create(&key_, Free) == 0;
+};
+
+const ErrorOfThread& LastErrorOfThread() {
+  static const ErrorOfThread error;
+  return error;
+}
 
 }  // namespace
 
-const std::string& LastError() {
-  return last_error;
+const char* LastError() noexcept {
+  return LastErrorOfThread().Get();
 }
 
-int Report(const Status& status) {
-  if (!status.ok()) {
-    try {
-      last_error = status.message();
-    } catch (...) {
-      last_error.clear();
-    }
-  }
-  return static_cast<int>(status.code());
+int Report(ErrorCode code, const char* text) noexcept {
+  if (code != ErrorCode::kOk) LastErrorOfThread().Set(text);
+  return static_cast<int>(code);
 }
 
 Status Invalid(std::string message) {

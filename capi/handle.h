@@ -43,29 +43,51 @@ namespace resmem::capi {
 std::shared_ptr<const State> CurrentState(resmem_memory* memory);
 // Opens the memory at the handle's path; its checksums are compared where `verify` says so.
 Status Load(resmem_memory* memory, bool verify);
+inline constexpr char kGiveFewerRows[] = "not enough memory; give fewer rows at a time";
+inline constexpr char kNotOpenedAgain[] =
+    "not enough memory to open the changed memory; the change was made: free some, then call "
+    "resmem_reload, and do not make the change again";
+
+// The change was made, but there was no memory to open its result.
+struct NotOpenedAgain : std::exception {
+  const char* what() const noexcept override { return kNotOpenedAgain; }
+};
+
 // The change, then the new state.
 template <class Body>
 Status Change(resmem_memory* memory, const Body& change) {
   const std::lock_guard<std::mutex> lock(memory->changing);
   RESMEM_RETURN_IF_ERROR(change());
-  return Load(memory, /*verify=*/false);
+  try {
+    const Status opened = Load(memory, /*verify=*/false);
+    if (opened.ok()) return opened;
+    return {opened.code(), opened.message() +
+                               "; the change was made all the same: call resmem_reload, and do not "
+                               "make the change again"};
+  } catch (const std::bad_alloc&) {
+    throw NotOpenedAgain();
+  }
 }
 
-// Stores the text and gives the code.
-int Report(const Status& status);
+// Keeps the text for resmem_last_error(), of an error, and gives the code.  Needs no memory.
+int Report(ErrorCode code, const char* text) noexcept;
+const char* LastError() noexcept;
 Status Invalid(std::string message);
 
 // Runs the body of a function of resmem.h.
 template <class Body>
 int Guarded(const Body& body) noexcept {
   try {
-    return Report(body());
+    const Status status = body();
+    return Report(status.code(), status.message().c_str());
   } catch (const std::bad_alloc&) {
-    return Report({ErrorCode::kResourceExhausted, "not enough memory; give fewer rows at a time"});
+    return Report(ErrorCode::kResourceExhausted, kGiveFewerRows);
+  } catch (const NotOpenedAgain& error) {
+    return Report(ErrorCode::kResourceExhausted, error.what());
   } catch (const std::exception& error) {
-    return Report({ErrorCode::kIo, error.what()});
+    return Report(ErrorCode::kIo, error.what());
   } catch (...) {
-    return Report({ErrorCode::kIo, "an unknown exception"});
+    return Report(ErrorCode::kIo, "an unknown exception");
   }
 }
 

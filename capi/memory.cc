@@ -8,7 +8,6 @@ using namespace resmem;        // NOLINT: this file is a border, with names of b
 using namespace resmem::capi;  // NOLINT
 
 namespace resmem::capi {
-const std::string& LastError();
 namespace {
 
 constexpr int64_t kSparseAboveClasses = 4096;  // as `resmem memorize` has it
@@ -116,7 +115,7 @@ const char* resmem_code_name(int code) {
   return ErrorCodeName(static_cast<ErrorCode>(code)).data();  // of a literal
 }
 const char* resmem_last_error(void) {
-  return LastError().c_str();
+  return LastError();
 }
 void resmem_free(void* text) {
   std::free(text);

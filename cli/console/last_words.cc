@@ -1,5 +1,6 @@
 #include "console/last_words.h"
 
+#include <execinfo.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -7,6 +8,7 @@
 #include <new>
 
 #include "console/exit_code.h"
+#include "console/standard_descriptors.h"
 #include "resmem/residual_memory.h"
 
 namespace resmem::cli {
@@ -70,8 +72,11 @@ int SayOutOfMemory() {
   return static_cast<int>(ExitCode::kOutOfResources);
 }
 
-void InstallTerminateHandler() {
+void PrepareForTheWorst() {
+  ReserveStandardDescriptors();
   std::set_terminate(EndWithoutMemory);
+  void* frame = nullptr;
+  backtrace(&frame, 1);
 }
 
 }  // namespace resmem::cli

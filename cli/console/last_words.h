@@ -19,10 +19,15 @@ bool ChangeWasMade();
 // "error: out of memory ...", with what is left.  Gives the exit code.
 int SayOutOfMemory();
 
-// A destructor that finds no memory cannot throw: the language ends the program.  It then ends as
-// any other that is out of memory; what lies on disk is the old state or the new one at any
-// instant.
-void InstallTerminateHandler();
+// At the start of a program:
+// - reserves the standard descriptors;
+// - installs a terminate handler.  A destructor that finds no memory cannot throw: the language
+// ends
+//   the program, which then ends as any other that is out of memory; what lies on disk is the old
+//   state or the new one at any instant;
+// - has the C library load its unwinder.  Otherwise it does so when an exception first passes
+//   through a frame of its own (libraries below us use std::call_once), and aborts without memory.
+void PrepareForTheWorst();
 
 }  // namespace resmem::cli
 

@@ -13,7 +13,6 @@
 #include "console/interrupt.h"
 #include "console/last_words.h"
 #include "console/output.h"
-#include "console/standard_descriptors.h"
 #include "console/suggest.h"
 #include "resmem/simd.h"
 #include "resmem/version.h"
@@ -158,9 +157,8 @@ int Finish(const Result<ExitCode>& result, Console& console) {
 }
 
 // Before any other global of ours is made, which may find no memory.
-[[gnu::constructor(101)]] void PrepareForTheWorst() {
-  ReserveStandardDescriptors();
-  InstallTerminateHandler();
+[[gnu::constructor(101)]] void Prepare() {
+  PrepareForTheWorst();
 }
 
 }  // namespace

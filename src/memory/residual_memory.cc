@@ -11,6 +11,7 @@
 #include "memory/rows/id_index.h"
 #include "support/check.h"
 #include "support/guard.h"
+#include "support/once.h"
 #include "support/parallel.h"
 #include "support/text.h"
 
@@ -28,7 +29,7 @@ struct ResidualMemory::Impl {
 
   // Built at the first question for an id, or by verification.
   const IdIndex& ids() const {
-    std::call_once(ids_once, [this] { id_index.emplace(rows); });
+    ids_once.Run([this] { id_index.emplace(rows); });
     return *id_index;
   }
   Status Load(const OpenOptions& options);
@@ -40,7 +41,7 @@ struct ResidualMemory::Impl {
   }
   std::span<const float> NoNumbers(const Status& status) const {
     Damaged(status);
-    std::call_once(no_numbers_once, [this] {
+    no_numbers_once.Run([this] {
       no_numbers.assign(static_cast<size_t>(rows.manifest().description.outputs), kNoNumber);
     });
     return no_numbers;
@@ -53,13 +54,13 @@ struct ResidualMemory::Impl {
   std::unique_ptr<KnnIndex> exact;  // of keys as they are stored, and so is `approximate`
   std::optional<MemoryIndex> approximate;
   std::optional<TransformedIndex> given_exact, given_approximate;
-  mutable std::once_flag cache_once;
+  mutable Once cache_once;
   mutable std::optional<ResidualCache> cache;
-  mutable std::once_flag ids_once;
+  mutable Once ids_once;
   mutable std::optional<IdIndex> id_index;
   mutable std::mutex damage_mutex;
   mutable Status damage;  // the first that a method without a Status met
-  mutable std::once_flag no_numbers_once;
+  mutable Once no_numbers_once;
   mutable std::vector<float> no_numbers;
 };
 
@@ -225,7 +226,7 @@ ResidualCache* MemoryParts::Cache(const ResidualMemory& memory) {
       !ResidualCache::Fits(memory.capacity(), description.outputs)) {
     return nullptr;
   }
-  std::call_once(memory.impl_->cache_once, [&] {
+  memory.impl_->cache_once.Run([&] {
     memory.impl_->cache.emplace(memory.capacity(), description.outputs,
                                 description.parameters.temperature);
   });

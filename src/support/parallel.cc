@@ -15,7 +15,9 @@
 namespace resmem {
 namespace {
 
-thread_local bool inside_parallel_for = false;
+// In the space that every thread has from its start: otherwise, in a library that was loaded later,
+// the C library allocates at the first use, and ends the process if it cannot.
+[[gnu::tls_model("initial-exec")]] thread_local bool inside_parallel_for = false;
 
 // One loop that is being worked on.  Lives on the caller's stack until every helper left it.
 struct Loop {

@@ -28,6 +28,11 @@ def main():
         count = len(path.read_text().splitlines())
         if count > MOST_LINES:
             problems.append(f"{path.relative_to(ROOT)}: {count} lines, at most {MOST_LINES}: split it")
+    for path in code:  # where there is no memory, glibc ends the process in both
+        if "std::call_once(" in path.read_text():
+            problems.append(f"{path.relative_to(ROOT)}: std::call_once: use support/once.h")
+        if re.search(r"^(?!\s*//).*\bthread_local (?!bool|int)", path.read_text(), re.M):
+            problems.append(f"{path.relative_to(ROOT)}: thread_local with a destructor: use support/thread_own.h")
     for path in tracked(".h"):
         name = path.relative_to(ROOT).as_posix()
         for folder in ("include/", "src/"):

@@ -24,6 +24,7 @@
 #include "search/key_store.h"
 #include "search/search_request.h"
 #include "support/guard.h"
+#include "support/once.h"
 #include "support/parallel.h"
 
 namespace resmem {
@@ -57,7 +58,7 @@ class IndexedKeys {
   // kBadData where a key is not finite.  Checks all keys before the first is read: no search of
   // this index reads one earlier.
   const Result<KeyGeometry>& geometry() const {
-    std::call_once(geometry_once_, [this] {
+    geometry_once_.Run([this] {
       store_.RequireAll();
       geometry_.emplace(KeyGeometry::Compute(store_));
     });
@@ -71,7 +72,7 @@ class IndexedKeys {
     if (asked_.fetch_add(queries, std::memory_order_relaxed) + queries < kQueriesBeforeCodes) {
       return none;
     }
-    std::call_once(codes_once_, [this] {
+    codes_once_.Run([this] {
       try {
         const KeyGeometry& geometry = **geometry_;
         if (!KeyCodes::Apply(store_, geometry)) return;
@@ -95,7 +96,7 @@ class IndexedKeys {
     if (batched_.fetch_add(queries, std::memory_order_relaxed) + queries < kQueriesBeforeRounding) {
       return nullptr;
     }
-    std::call_once(rounded_once_, [this] {
+    rounded_once_.Run([this] {
       try {
         if (!RoundedKeys::Apply(store_)) return;
         rounded_room_ = KeptBytes::Take(RoundedKeys::Bytes(store_));
@@ -110,7 +111,7 @@ class IndexedKeys {
 
  private:
   const KeyStore store_;
-  mutable std::once_flag geometry_once_, codes_once_, rounded_once_;
+  mutable Once geometry_once_, codes_once_, rounded_once_;
   mutable std::optional<Result<KeyGeometry>> geometry_;
   mutable CodesOfKeys codes_;
   mutable std::optional<KeptBytes> rounded_room_;

@@ -7,6 +7,7 @@
 #include "search/first_pass/error_bound.h"
 #include "search/first_pass/row_scan_kernel.h"
 #include "support/parallel.h"
+#include "support/thread_own.h"
 
 namespace resmem {
 namespace {
@@ -19,7 +20,8 @@ void ForEachPiece(const KeyStore& keys, int threads,
                   const std::function<void(int64_t, int64_t, const float*, int)>& body) {
   const int64_t grain = keys.RowsPerPiece();
   ParallelFor(threads, keys.rows(), grain, [&](int64_t begin, int64_t end, int worker) {
-    thread_local std::vector<float> scratch;
+    static const ThreadOwn<std::vector<float>> own;
+    std::vector<float>& scratch = own.Get();
     scratch.resize(static_cast<size_t>(grain * keys.dim()));
     body(begin, end - begin, keys.Rows(begin, end - begin, scratch.data()), worker);
   });

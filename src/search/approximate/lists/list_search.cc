@@ -31,7 +31,7 @@ bool ListSearch::InReach(const float* query) const {
 
 int64_t ListSearch::living_rows(int64_t list) const {
   if (hidden_.empty()) return file_.list_rows(list);
-  std::call_once(living_once_, [this] {
+  living_once_.Run([this] {
     living_rows_.assign(static_cast<size_t>(file_.lists()), 0);
     for (int64_t l = 0; l < file_.lists(); ++l) {
       const uint32_t* rows = file_.row_numbers(l);

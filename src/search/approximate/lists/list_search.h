@@ -6,7 +6,6 @@
 #define RESMEM_SEARCH_APPROXIMATE_LISTS_LIST_SEARCH_H_
 
 #include <cstdint>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "search/first_pass/row_scan.h"
 #include "search/key_store.h"
 #include "search/nearest_list.h"
+#include "support/once.h"
 
 namespace resmem {
 
@@ -58,7 +58,7 @@ class ListSearch {
   InvertedFile file_;
   KeyStore keys_;
   std::vector<bool> hidden_;  // of each row; empty where none is
-  mutable std::once_flag living_once_;
+  mutable Once living_once_;
   mutable std::vector<uint32_t> living_rows_;
 };
 

@@ -10,6 +10,7 @@
 #include "search/first_pass/repeat_missed.h"
 #include "search/first_pass/row_sample.h"
 #include "support/parallel.h"
+#include "support/thread_own.h"
 
 namespace resmem {
 namespace {
@@ -87,7 +88,8 @@ struct Group {
 // Rows [first_row, ...) of `view` for all questions, on the calling thread.
 void ScanPanel(const CodedQuestions& questions, const InterleavedView& view, int64_t first_row,
                int64_t dim, std::vector<CandidateList>* lists) {
-  thread_local std::vector<CellBelow> cells;
+  static const ThreadOwn<std::vector<CellBelow>> own;
+  std::vector<CellBelow>& cells = own.Get();
   const int64_t most = view.rows.blocks * kInterleavedRows * kInterleavedQueries;
   if (static_cast<int64_t>(cells.size()) < most) cells.resize(static_cast<size_t>(most));
   for (size_t first = 0; first < questions.size(); first += kInterleavedQueries) {
