@@ -2,15 +2,16 @@
 //
 //   FAIL_AT=N         the N-th, from 0, gives no memory; without it none fails
 //   FAIL_ONWARD=1     nor do those after it
-//   COUNT_FILE=PATH   gets the number of allocations as the process ends
-#include <dlfcn.h>
+//   PATHS_FILE=PATH   gets 8 bytes for each allocation as the process ends: where it came from, a
+//                     number for the functions that had called each other to get there
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdio>
+#include <cstdint>
 
 namespace {
 
@@ -18,8 +19,28 @@ std::atomic<long> calls = 0;
 long fail_at = -1;
 bool onward = false;
 
+// Of the allocations; there is no room for more, and what is not noted is zero.
+constexpr long kMostNoted = 1 << 20;
+uint64_t paths[kMostNoted];
+bool noting = false;
+thread_local bool inside = false;  // backtrace() allocates when it is first called
+
+void NotePath(long call) {
+  if (!noting || inside || call >= kMostNoted) return;
+  inside = true;
+  void* frames[64];
+  const int depth = backtrace(frames, 64);
+  uint64_t path = 1469598103934665603;
+  for (int i = 0; i < depth; ++i)
+    path = (path ^ reinterpret_cast<uintptr_t>(frames[i])) * 1099511628211;
+  paths[call] = path;
+  inside = false;
+}
+
 bool Fails() {
+  if (inside) return false;
   const long call = calls++;
+  NotePath(call);
   if (fail_at < 0 || (onward ? call < fail_at : call != fail_at)) return false;
   errno = ENOMEM;
   return true;
@@ -28,16 +49,16 @@ bool Fails() {
 [[gnu::constructor(101)]] void ReadEnvironment() {
   if (const char* text = getenv("FAIL_AT")) fail_at = atol(text);
   onward = getenv("FAIL_ONWARD") != nullptr;
+  noting = getenv("PATHS_FILE") != nullptr;
   calls = 0;
 }
 
-[[gnu::destructor]] void WriteCount() {
-  const char* path = getenv("COUNT_FILE");
-  const int file = path == nullptr ? -1 : open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+[[gnu::destructor]] void WritePaths() {
+  const char* name = getenv("PATHS_FILE");
+  const int file = name == nullptr ? -1 : open(name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
   if (file < 0) return;
-  char text[32];
-  const int size = snprintf(text, sizeof text, "%ld", calls.load());
-  if (write(file, text, static_cast<size_t>(size)) != size) _exit(99);
+  const auto size = static_cast<ssize_t>(calls * sizeof paths[0]);
+  if (calls > kMostNoted || write(file, paths, static_cast<size_t>(size)) != size) _exit(99);
   close(file);
 }
 
