@@ -45,10 +45,10 @@ std::shared_ptr<const State> CurrentState(resmem_memory* memory);
 Status Load(resmem_memory* memory, bool verify);
 inline constexpr char kGiveFewerRows[] = "not enough memory; give fewer rows at a time";
 inline constexpr char kNotOpenedAgain[] =
-    "not enough memory to open the changed memory; the change was made: free some, then call "
-    "resmem_reload, and do not make the change again";
+    "not enough memory after the change; the change was made: free some, then call resmem_reload, "
+    "and do not make the change again";
 
-// The change was made, but there was no memory to open its result.
+// The change was made, but there was no memory for what follows.
 struct NotOpenedAgain : std::exception {
   const char* what() const noexcept override { return kNotOpenedAgain; }
 };
@@ -57,14 +57,16 @@ struct NotOpenedAgain : std::exception {
 template <class Body>
 Status Change(resmem_memory* memory, const Body& change) {
   const std::lock_guard<std::mutex> lock(memory->changing);
-  RESMEM_RETURN_IF_ERROR(change());
+  const int64_t before = CommittedChanges();
   try {
-    const Status opened = Load(memory, /*verify=*/false);
-    if (opened.ok()) return opened;
-    return {opened.code(), opened.message() +
-                               "; the change was made all the same: call resmem_reload, and do not "
-                               "make the change again"};
+    Status status = change();
+    if (status.ok()) status = Load(memory, /*verify=*/false);
+    if (status.ok() || CommittedChanges() == before) return status;
+    const bool told = status.message().find("the change was made") != std::string::npos;
+    return {status.code(), status.message() + (told ? "" : "; the change was made all the same") +
+                               ": call resmem_reload, and do not make the change again"};
   } catch (const std::bad_alloc&) {
+    if (CommittedChanges() == before) throw;
     throw NotOpenedAgain();
   }
 }

@@ -209,7 +209,7 @@ struct ChangeOptions {
   double wait_seconds = 0;       // for one that is changing it; then kResourceExhausted
   Progress* progress = nullptr;  // may cancel the waiting
 };
-// Changes of memories that this process has made durable.  For a program that ends by an error and
+// Changes of memories that this thread has made durable.  For a program that ends by an error and
 // must say whether its change was made before; needs no memory.
 int64_t CommittedChanges();
 

@@ -5,16 +5,14 @@
 #ifndef RESMEM_LAB_REPRODUCE_JSON_H_
 #define RESMEM_LAB_REPRODUCE_JSON_H_
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 #include "resmem/evaluation.h"
 #include "resmem/status.h"
+#include "support/json.h"
 
 namespace resmem::cli::reproduce {
-
-using Json = nlohmann::ordered_json;
 
 Json ToJson(const Parameters& parameters);
 Json ToJson(const Accuracy& accuracy);

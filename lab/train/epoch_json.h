@@ -2,18 +2,17 @@
 #ifndef RESMEM_LAB_TRAIN_EPOCH_JSON_H_
 #define RESMEM_LAB_TRAIN_EPOCH_JSON_H_
 
-#include <nlohmann/json.hpp>
-
+#include "support/json.h"
 #include "train/trainer.h"
 
 namespace resmem::train {
 
-inline nlohmann::ordered_json EpochJson(const EpochReport& report) {
-  nlohmann::ordered_json json = {{"epoch", report.epoch},
-                                 {"epochs", report.epochs},
-                                 {"rate", report.rate},
-                                 {"loss", report.loss},
-                                 {"train_accuracy", report.train_accuracy}};
+inline Json EpochJson(const EpochReport& report) {
+  Json json = {{"epoch", report.epoch},
+               {"epochs", report.epochs},
+               {"rate", report.rate},
+               {"loss", report.loss},
+               {"train_accuracy", report.train_accuracy}};
   if (report.validation_accuracy >= 0) json["validation_accuracy"] = report.validation_accuracy;
   if (report.test_accuracy >= 0) json["test_accuracy"] = report.test_accuracy;
   json["rows_per_second"] = report.rows_per_second;

@@ -11,15 +11,15 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
+#include "console/last_words.h"
 #include "train/environment.h"
 #include "train/epoch_json.h"
 #include "train/trainer.h"
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using resmem::Json;
 
 std::atomic<bool> stopped = false;
 
@@ -33,6 +33,11 @@ void Say(const char* kind, const Json& what) {
   const std::string line =
       Json{{kind, what}}.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   if (std::fputs(line.c_str(), stdout) < 0 || std::fflush(stdout) != 0) stopped = true;
+}
+
+// Before any global is made, which may find no memory.
+[[gnu::constructor(101)]] void Prepare() {
+  resmem::cli::PrepareForTheWorst();
 }
 
 }  // namespace

@@ -8,19 +8,17 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "resmem/status.h"
+#include "support/json.h"
 #include "support/json_reader.h"
 #include "support/text.h"
 
 namespace resmem {
-
-using Json = nlohmann::ordered_json;
 
 // kCorrupt where it is not JSON, has too many keys, or is nested deeper than `levels`.
 inline Result<Json> ParseShallowJson(std::string_view text, int levels) {

@@ -17,7 +17,7 @@ Result<std::string> CombineJson(std::string_view title, std::span<const std::str
   Json parts = Json::array();
   for (size_t i = 0; i < documents.size(); ++i) {
     // Checked first by the reader that limits depth; then parsed again with its order kept.
-    RESMEM_ASSIGN_OR_RETURN(const nlohmann::json checked, ParseJson(documents[i]));
+    RESMEM_ASSIGN_OR_RETURN(const SortedJson checked, ParseJson(documents[i]));
     const bool ours = checked.is_object() && checked.contains("schema") &&
                       checked["schema"].is_string() &&
                       checked["schema"].get<std::string>().starts_with("resmem.");

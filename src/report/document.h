@@ -2,17 +2,15 @@
 #ifndef RESMEM_REPORT_DOCUMENT_H_
 #define RESMEM_REPORT_DOCUMENT_H_
 
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "resmem/report/report.h"
+#include "support/json.h"
 
 namespace resmem {
-
-using Json = nlohmann::ordered_json;
 
 // The shortest decimal that reads back as the same double or float; null where not finite.
 Json Number(double value);

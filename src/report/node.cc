@@ -31,14 +31,14 @@ bool NestedTooDeep(std::string_view text) {
   return false;
 }
 
-const nlohmann::json& Null() {
-  static const nlohmann::json null;
+const SortedJson& Null() {
+  static const SortedJson null;
   return null;
 }
 
 }  // namespace
 
-Result<nlohmann::json> ParseJson(std::string_view text) {
+Result<SortedJson> ParseJson(std::string_view text) {
   if (text.size() > kLargestDocument) {
     return Status(ErrorCode::kBadData,
                   Text("the document has ", text.size(), " bytes; a report is made from at most ",
@@ -49,13 +49,13 @@ Result<nlohmann::json> ParseJson(std::string_view text) {
                   Text("the document is nested more than ", kDeepest,
                        " levels deep, which none of ours is; give the output of --json"));
   }
-  nlohmann::json json;
+  SortedJson json;
   try {
-    json = nlohmann::json::parse(text);
-  } catch (const nlohmann::json::parse_error& error) {
+    json = SortedJson::parse(text);
+  } catch (const SortedJson::parse_error& error) {
     return Status(ErrorCode::kBadData, Text("the document is not JSON at byte ", error.byte,
                                             "; give the output of --json"));
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const SortedJson::exception& error) {
     return Status(ErrorCode::kBadData, Text("the document is not usable JSON (", error.what(),
                                             "); give the output of --json"));
   }
@@ -63,7 +63,7 @@ Result<nlohmann::json> ParseJson(std::string_view text) {
 }
 
 // A step of a JSON pointer (RFC 6901).
-Node Node::Child(const nlohmann::json& value, std::string_view name) const {
+Node Node::Child(const SortedJson& value, std::string_view name) const {
   std::string path = path_ + "/";
   for (const char c : name) {
     if (c == '~') {
@@ -80,7 +80,7 @@ Node Node::Child(const nlohmann::json& value, std::string_view name) const {
 void Node::Fail(std::string_view allowed) const {
   if (!problem_->ok()) return;
   constexpr size_t kShown = 40;
-  std::string found = value_->dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  std::string found = value_->dump(-1, ' ', true, SortedJson::error_handler_t::replace);
   if (found.size() > kShown) found = found.substr(0, kShown) + "...";
   *problem_ = Status(ErrorCode::kBadData, resmem::Text("field ", path_.empty() ? "/" : path_,
                                                        " is ", found, ", but must be ", allowed,

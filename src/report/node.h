@@ -7,23 +7,23 @@
 #define RESMEM_REPORT_NODE_H_
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "resmem/status.h"
+#include "support/json.h"
 
 namespace resmem {
 
 // kBadData where the text is not JSON, nested too deep or too large.
-Result<nlohmann::json> ParseJson(std::string_view text);
+Result<SortedJson> ParseJson(std::string_view text);
 
 class Node {
  public:
   // Both must outlive the Node and all made from it.
-  Node(const nlohmann::json* value, Status* problem) : value_(value), problem_(problem) {}
+  Node(const SortedJson* value, Status* problem) : value_(value), problem_(problem) {}
 
   const std::string& path() const { return path_; }
 
@@ -47,11 +47,11 @@ class Node {
   void Fail(std::string_view allowed) const;
 
  private:
-  Node(const nlohmann::json* value, Status* problem, std::string path)
+  Node(const SortedJson* value, Status* problem, std::string path)
       : value_(value), problem_(problem), path_(std::move(path)) {}
-  Node Child(const nlohmann::json& value, std::string_view name) const;
+  Node Child(const SortedJson& value, std::string_view name) const;
 
-  const nlohmann::json* value_;
+  const SortedJson* value_;
   Status* problem_;
   std::string path_;
 };

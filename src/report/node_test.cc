@@ -7,7 +7,7 @@ namespace {
 
 TEST(ParseJson, DeepNestingIsRefusedBeforeParsing) {
   const std::string deep(100000, '[');
-  const Result<nlohmann::json> result = ParseJson(deep);
+  const Result<SortedJson> result = ParseJson(deep);
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.status().code(), ErrorCode::kBadData);
   EXPECT_NE(result.status().message().find("32 levels"), std::string::npos);
@@ -18,7 +18,7 @@ TEST(ParseJson, BracketsInsideTextsDoNotCount) {
 }
 
 TEST(ParseJson, BrokenTextNamesItsPlace) {
-  const Result<nlohmann::json> result = ParseJson("{\"a\": 1,}");
+  const Result<SortedJson> result = ParseJson("{\"a\": 1,}");
   ASSERT_FALSE(result.ok());
   EXPECT_NE(result.status().message().find("byte 9"), std::string::npos)
       << result.status().message();
@@ -35,11 +35,11 @@ TEST(ParseJson, NumbersBeyondDoubleAreRefused) {
 class NodeTest : public testing::Test {
  protected:
   Node Root(const char* text) {
-    json_ = nlohmann::json::parse(text);
+    json_ = SortedJson::parse(text);
     problem_ = Status();
     return Node(&json_, &problem_);
   }
-  nlohmann::json json_;
+  SortedJson json_;
   Status problem_;
 };
 

@@ -55,7 +55,7 @@ Status AddDocument(const Node& document, Page* page) {
 }
 
 Result<std::string> Render(std::string_view text) {
-  RESMEM_ASSIGN_OR_RETURN(const nlohmann::json json, ParseJson(text));
+  RESMEM_ASSIGN_OR_RETURN(const SortedJson json, ParseJson(text));
   Status problem;
   const Node document(&json, &problem);
   Page page;

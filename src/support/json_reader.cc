@@ -10,7 +10,7 @@
 namespace resmem {
 namespace {
 
-using Tree = nlohmann::ordered_json;
+using Tree = Json;
 
 // Called by the parser for each token; false stops it.
 class TreeBuilder final : public nlohmann::json_sax<Tree> {
@@ -100,7 +100,7 @@ class TreeBuilder final : public nlohmann::json_sax<Tree> {
 
 }  // namespace
 
-Result<nlohmann::ordered_json> ReadJson(std::string_view text, const JsonLimits& limits) {
+Result<Json> ReadJson(std::string_view text, const JsonLimits& limits) {
   TreeBuilder builder(limits);
   if (!Tree::sax_parse(text, &builder)) {
     return Status(ErrorCode::kCorrupt, builder.problem());

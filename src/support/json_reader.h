@@ -3,10 +3,10 @@
 #define RESMEM_SUPPORT_JSON_READER_H_
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "resmem/status.h"
+#include "support/json.h"
 
 namespace resmem {
 
@@ -20,7 +20,7 @@ struct JsonLimits {
 //
 // nlohmann's own ways take quadratic time: a callback looks through all brothers after each value,
 // and an ordered object through all keys before a new one.
-Result<nlohmann::ordered_json> ReadJson(std::string_view text, const JsonLimits& limits);
+Result<Json> ReadJson(std::string_view text, const JsonLimits& limits);
 
 }  // namespace resmem
 

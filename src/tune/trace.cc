@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "memory/manifest/answer.h"
 #include "resmem/tuner.h"
+#include "support/json.h"
 #include "tune/choice.h"
 
 namespace resmem {
@@ -24,13 +24,13 @@ double Decimal(float value) {
   return std::strtod(text, nullptr);
 }
 
-nlohmann::json Decimals(const std::vector<float>& values) {
-  nlohmann::json list = nlohmann::json::array();
+SortedJson Decimals(const std::vector<float>& values) {
+  SortedJson list = SortedJson::array();
   for (const float value : values) list.push_back(Decimal(value));
   return list;
 }
 
-nlohmann::json GainJson(const PairedGain& gain) {
+SortedJson GainJson(const PairedGain& gain) {
   return {{"rows", gain.total},
           {"fixed", gain.fixed},
           {"harmed", gain.harmed},
@@ -39,13 +39,13 @@ nlohmann::json GainJson(const PairedGain& gain) {
 }
 
 // Why the memory answers as it does.
-void AddBlend(const Tuning& tuning, nlohmann::json* trace) {
+void AddBlend(const Tuning& tuning, SortedJson* trace) {
   if (!tuning.blend) return;
   const BlendTuning& blend = *tuning.blend;
-  nlohmann::json& json = (*trace)["blend"] = {{"method", MethodName(blend.method)},
-                                              {"adopted", blend.adopted},
-                                              {"reason", blend.reason},
-                                              {"rows", blend.rows}};
+  SortedJson& json = (*trace)["blend"] = {{"method", MethodName(blend.method)},
+                                          {"adopted", blend.adopted},
+                                          {"reason", blend.reason},
+                                          {"rows", blend.rows}};
   if (!blend.blend) return;
   json["folds"] = blend.folds;
   json["points"] = blend.points;
@@ -58,7 +58,7 @@ void AddBlend(const Tuning& tuning, nlohmann::json* trace) {
 
 std::string Trace(const Tuning& tuning) {
   const bool regression = tuning.task == Task::kRegression;
-  nlohmann::json trace = {
+  SortedJson trace = {
       {"rows", tuning.rows},
       {"objective", regression ? "mean squared error" : ObjectiveName(tuning.objective)},
       {"grid",
@@ -68,12 +68,12 @@ std::string Trace(const Tuning& tuning) {
   };
   const ChoiceRule rule{tuning.task, tuning.objective, tuning.fpr_limit};
   const std::vector<size_t> order = RankPoints(rule, tuning.points, tuning.rows);
-  nlohmann::json& best = trace["best"] = nlohmann::json::array();
+  SortedJson& best = trace["best"] = SortedJson::array();
   for (size_t i = 0; i < std::min(order.size(), kTracePoints); ++i) {
     const TuningPoint& point = tuning.points[order[i]];
-    nlohmann::json line = {{"k", point.parameters.k},
-                           {"sigma", Decimal(point.parameters.sigma)},
-                           {"temperature", Decimal(point.parameters.temperature)}};
+    SortedJson line = {{"k", point.parameters.k},
+                       {"sigma", Decimal(point.parameters.sigma)},
+                       {"temperature", Decimal(point.parameters.temperature)}};
     if (regression) {
       line["loss"] = point.loss;
     } else {

@@ -14,7 +14,10 @@ static int32_t labels[kMostRows];
 static void Read(const char* path, void* values, size_t bytes) {
   FILE* file = fopen(path, "rb");
   static char buffer[4096];
-  if (file == NULL) _exit(4); /* fopen() allocates */
+  if (file == NULL) { /* fopen() allocates */
+    dprintf(STDERR_FILENO, "error: %s: cannot be opened\n", path);
+    _exit(4);
+  }
   setvbuf(file, buffer, _IOFBF, sizeof buffer);
   if (fread(values, 1, bytes, file) != bytes) _exit(1);
   fclose(file);
@@ -34,7 +37,8 @@ int main(int argc, char** argv) {
   const int64_t rows = atoll(argv[5]);
   Check(resmem_open(argv[1], NULL, &memory));
   Check(resmem_get_info(memory, &info));
-  if (rows > kMostRows || rows * info.dim > kMostValues || rows * info.outputs > kMostValues) return 1;
+  if (rows > kMostRows || rows * info.dim > kMostValues || rows * info.outputs > kMostValues)
+    return 1;
   Read(argv[2], keys, (size_t)(rows * info.dim) * sizeof(float));
   Read(argv[3], logits, (size_t)(rows * info.outputs) * sizeof(float));
   Read(argv[4], labels, (size_t)rows * sizeof(int32_t));

@@ -37,6 +37,7 @@ COMMANDS = [
     ("compact", [PROGRAM, "compact", "m"], "the memory was compacted"),
     ("tune", [PROGRAM, "tune", "m", "--data", "validation.npz", "--grid-k", "3,9", "--grid-sigma",
               "0.5,1", "--grid-temperature", "1"], "the values were written"),
+    ("C interface", [C_USER, "m", "keys", "logits", "labels", "60"], "the change was made"),
 ]
 OLD_WORDS = ("is unchanged", "nothing was changed", "nothing was written")
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "data/endian.h"
@@ -11,8 +10,6 @@
 
 namespace resmem {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int64_t kLengthBytes = 8;
 constexpr int64_t kMaxHeader = 16 << 20;

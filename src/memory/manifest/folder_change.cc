@@ -1,7 +1,6 @@
 #include "memory/manifest/folder_change.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <ctime>
@@ -31,7 +30,8 @@ bool HoldsNumberedFiles(const std::vector<std::string>& names) {
                      [](const std::string& name) { return GenerationOf(name).has_value(); });
 }
 
-std::atomic<int64_t> committed_changes = 0;
+// See parallel.cc for the model.
+[[gnu::tls_model("initial-exec")]] thread_local int64_t committed_changes = 0;
 
 // Asks again in growing pauses while another process holds it, as long as `options` say.
 Result<std::unique_ptr<FileLock>> WaitForLock(FileSystem& files, const std::string& path,
@@ -61,7 +61,7 @@ Result<std::unique_ptr<FileLock>> WaitForLock(FileSystem& files, const std::stri
 }  // namespace
 
 int64_t CommittedChanges() {
-  return committed_changes.load();
+  return committed_changes;
 }
 
 FolderChange::FolderChange(FileSystem& files, std::string folder)
