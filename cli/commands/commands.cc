@@ -53,6 +53,8 @@ std::span<const CommandEntry> Commands() {
 std::span<const SiblingCommand> SiblingCommands() {
   // tests/cli/siblings.test compares these with what resmem-lab says of itself.
   static constexpr SiblingCommand kSiblings[] = {
+      {"Use it", "serve", "answer over HTTP, and learn and forget while running", "resmem-serve",
+       "RESMEM_BUILD_SERVER"},
       {"Base models", "train", "train a base network on images or a table", "resmem-lab"},
       {"A base of our own", "base train", "train a small base model: linear or one hidden layer",
        "resmem-lab"},

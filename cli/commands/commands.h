@@ -1,4 +1,4 @@
-// The commands of `resmem`, and those that `resmem-lab` answers for.
+// The commands of `resmem`, and those that `resmem-lab` and `resmem-serve` answer for.
 #ifndef RESMEM_CLI_COMMANDS_COMMANDS_H_
 #define RESMEM_CLI_COMMANDS_COMMANDS_H_
 

@@ -108,7 +108,7 @@ Result<ExitCode> RunWords(const Program& program, std::vector<std::string> words
     words.emplace_back("--help");
   }
   for (const SiblingCommand& sibling : program.siblings) {
-    if (BeginsWith(words, sibling.name)) return BecomeSibling(sibling.program, words);
+    if (BeginsWith(words, sibling.name)) return BecomeSibling(sibling, words);
   }
   const auto entry =
       std::find_if(program.commands.begin(), program.commands.end(),

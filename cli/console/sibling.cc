@@ -19,12 +19,12 @@ std::string FindSibling(const std::string& program) {
   return "";
 }
 
-Status BecomeSibling(const std::string& program, const std::vector<std::string>& words) {
-  const std::string path = FindSibling(program);
+Status BecomeSibling(const SiblingCommand& sibling, const std::vector<std::string>& words) {
+  const std::string path = FindSibling(sibling.program);
   if (path.empty()) {
-    return {ErrorCode::kNotFound, program +
-                                      " is not installed beside resmem; build it with "
-                                      "-DRESMEM_BUILD_LAB=ON, or install its package"};
+    return {ErrorCode::kNotFound, std::string(sibling.program) +
+                                      " is not installed beside resmem; build it with -D" +
+                                      sibling.option + "=ON, or install its package"};
   }
   std::vector<std::string> all = {path};
   all.insert(all.end(), words.begin(), words.end());

@@ -15,13 +15,14 @@ struct SiblingCommand {
   const char* name;     // "theory"; two words for a command of a family: "lm train"
   const char* summary;  // as that program's own help has it
   const char* program;  // "resmem-lab"
+  const char* option = "RESMEM_BUILD_LAB";  // of CMake, that builds it
 };
 
 // Where the program lies: beside this one, or in ../libexec/resmem; "" where it does not.
 std::string FindSibling(const std::string& program);
 
 // Becomes that program, with the same words.  Returns only where that fails.
-Status BecomeSibling(const std::string& program, const std::vector<std::string>& words);
+Status BecomeSibling(const SiblingCommand& sibling, const std::vector<std::string>& words);
 
 }  // namespace resmem::cli
 

@@ -1,0 +1,156 @@
+// Our own endpoints that read: the ledger of an answer, neighbors, judgment, tuning.
+#include <algorithm>
+
+#include "operation/log.h"
+#include "protocol/json_text.h"
+#include "resmem/diagnosis.h"
+#include "resmem/report/report.h"
+#include "resmem/tuner.h"
+#include "service/endpoints.h"
+#include "service/query_rows.h"
+
+namespace resmem::serve {
+namespace {
+
+RunInfo DescribeCall(const char* call, const Hosted& hosted, const MemoryState& state) {
+  RunInfo run = DescribeRun({"resmem-serve", call});
+  run.memory = DescribeMemory(hosted.memory->name(), state.memory);
+  return run;
+}
+
+std::string MemoryLine(const std::string& name, const Hosted& hosted) {
+  JsonText json;
+  json.Add("name", name);
+  const std::shared_ptr<const MemoryState> state = hosted.memory->state();
+  json.Add("loaded", state != nullptr);
+  if (state == nullptr) return json.Add("reason", hosted.memory->error()).Object();
+  return json.Add("rows", state->memory.rows())
+      .Add("dim", state->description().dim)
+      .Add("outputs", state->description().outputs)
+      .Add("task", state->classifies() ? "classification" : "regression")
+      .Add("state", state->number)
+      .Object();
+}
+
+std::string NeighborsJson(const MemoryState& state, const Neighbors& neighbors, int64_t q) {
+  std::vector<std::string> lines;
+  for (int64_t i = 0; i < neighbors.k; ++i) {
+    const int64_t row = neighbors.rows_of(q)[static_cast<size_t>(i)];
+    if (row < 0) break;
+    JsonText json;
+    json.Add("id", state.memory.id(row))
+        .Add("distance", neighbors.distances_of(q)[static_cast<size_t>(i)]);
+    if (state.classifies()) {
+      const int32_t label = state.memory.label(row);
+      json.Add("label", label);
+      if (!state.description().class_names.empty()) {
+        json.Add("class_name", state.description().class_names[static_cast<size_t>(label)]);
+      }
+    } else {
+      json.AddNumbers("target", state.memory.target(row));
+    }
+    if (state.description().has_sources) json.Add("source", state.memory.source(row));
+    lines.push_back(json.Object());
+  }
+  return JsonList(lines);
+}
+
+}  // namespace
+
+Response ListMemories(Context& context, const Call&) {
+  std::vector<std::string> all;
+  for (const auto& [name, hosted] : context.memories) all.push_back(MemoryLine(name, hosted));
+  return JsonResponse(JsonText().AddJson("memories", JsonList(all)).Object());
+}
+
+Response ExplainOne(Context& context, const Call& call) {
+  Asking asking;
+  Response failure;
+  if (!ReadAsking(context, call, /*labelled=*/false, &asking, &failure)) return failure;
+  if (asking.rows.rows != 1) {
+    return ErrorResponse(400,
+                         "one row is explained at a time, not " + std::to_string(asking.rows.rows));
+  }
+  const MemoryState& state = *asking.found.state;
+  PredictOptions options = asking.options;
+  options.threads = 1;
+  const Result<Explanation> explanation =
+      Explain(state.predictor, asking.rows.keys, asking.rows.logits, options);
+  if (!explanation.ok()) return ErrorResponse(explanation.status());
+  return JsonResponse(ExplanationJson(*explanation, state.description().class_names,
+                                      DescribeCall("explain", *asking.found.hosted, state)));
+}
+
+Response FindNeighborRows(Context& context, const Call& call) {
+  Asking asking;
+  Response failure;
+  if (!ReadAsking(context, call, /*labelled=*/false, &asking, &failure)) return failure;
+  const MemoryState& state = *asking.found.state;
+  const int64_t k = asking.options.parameters.k;
+  if (asking.rows.rows * std::max<int64_t>(k, 1) > 100'000) {
+    return ErrorResponse(400, "rows times k is above 100,000; ask for fewer");
+  }
+  Neighbors neighbors;
+  const Status status =
+      state.predictor.FindNeighbors(asking.rows.key_view(), k, {}, 1, nullptr, &neighbors);
+  if (!status.ok()) return ErrorResponse(status);
+  std::vector<std::string> rows;
+  for (int64_t q = 0; q < asking.rows.rows; ++q) rows.push_back(NeighborsJson(state, neighbors, q));
+  return JsonResponse(JsonText()
+                          .Add("memory", call.name())
+                          .Add("state", state.number)
+                          .AddJson("neighbors", JsonList(rows))
+                          .Object());
+}
+
+Response Doctor(Context& context, const Call& call) {
+  Asking asking;
+  Response failure;
+  const bool rows_given = !call.request.body.empty() && call.request.body != "{}";
+  if (rows_given) {
+    if (!ReadAsking(context, call, /*labelled=*/true, &asking, &failure)) return failure;
+  } else if (!FindMemory(context, call, &asking.found, &failure)) {
+    return failure;
+  }
+  const MemoryState& state = *asking.found.state;
+  const ResidualMemory exact = state.memory.Exact();
+  const Rows view = asking.rows.View();
+  const RowSource source = ReadRows(view);
+  DiagnosisOptions options;
+  options.threads = 1;
+  const Result<Diagnosis> diagnosis =
+      Diagnose(state.memory, exact, rows_given ? &source : nullptr, options);
+  if (!diagnosis.ok()) return ErrorResponse(diagnosis.status());
+  return JsonResponse(
+      DiagnosisJson(*diagnosis, DescribeCall("doctor", *asking.found.hosted, state)));
+}
+
+Response TuneMemory(Context& context, const Call& call) {
+  Asking asking;
+  Response failure;
+  if (!ReadAsking(context, call, /*labelled=*/true, &asking, &failure)) return failure;
+  ServedMemory& memory = *asking.found.hosted->memory;
+  // The choice is written into the state that it was made on.
+  const std::lock_guard<std::mutex> lock(memory.changing());
+  const std::shared_ptr<const MemoryState> state = memory.state();
+  if (state == nullptr) return ErrorResponse(503, "the memory is not loaded");
+  const Rows view = asking.rows.View();
+  TuneOptions options;
+  options.threads = 1;
+  const Result<Tuning> tuning = Tune(state->predictor, ReadRows(view), options);
+  if (!tuning.ok()) return ErrorResponse(tuning.status());
+  const std::string document =
+      TuningJson(*tuning, DescribeCall("tune", *asking.found.hosted, *state));
+  if (asking.apply) {
+    Status status = UpdateDescription(
+        memory.source().path, ApplyTuning(state->description(), *tuning), {.wait_seconds = 10});
+    if (!status.ok()) return ErrorResponse(status);
+    Result<std::shared_ptr<const MemoryState>> now = memory.Open(/*verify=*/false);
+    if (!now.ok()) return ErrorResponse(now.status());
+    memory.Publish(std::move(*now));
+    LogInfo("tuned", JsonText().Add("memory", memory.name()).Add("who", call.who.name));
+  }
+  return JsonResponse(document);
+}
+
+}  // namespace resmem::serve

@@ -1,0 +1,245 @@
+"""The Open Inference Protocol over real HTTP: answers are the library's bits."""
+import subprocess
+import threading
+import unittest
+
+import numpy as np
+
+import harness
+import fixtures
+from harness import infer_json, output, rows, triton_arrays, triton_request
+
+
+class Protocol(harness.ServerTest):
+    @classmethod
+    def prepare(cls):
+        super().prepare()
+        cls.test = rows(60, seed=3)
+        np.savez(cls.folder / "test.npz", **cls.test)
+        harness.resmem("predict", cls.folder / "m.resmem", "--data", cls.folder / "test.npz", "--scores",
+                       cls.folder / "scores.npy", "-o", cls.folder / "lines.csv", "--quiet")
+        cls.scores = np.load(cls.folder / "scores.npy")
+
+    def test_json_answers_are_the_librarys_bits(self):
+        status, answer, _ = self.server.ask("POST", "/v2/models/m/infer", infer_json(
+            self.test, 0, 60, ["scores", "prediction", "probabilities", "base_prediction"]))
+        self.assertEqual(status, 200, answer)
+        scores = output(answer, "scores")
+        self.assertEqual(scores.tobytes(), self.scores.tobytes())
+        self.assertTrue((output(answer, "prediction") == self.scores.argmax(1)).all())
+        self.assertTrue((output(answer, "base_prediction") == self.test["logits"].argmax(1)).all())
+        self.assertTrue(np.allclose(output(answer, "probabilities").sum(1), 1, atol=1e-5))
+
+    def test_binary_answers_are_the_librarys_bits(self):
+        body, headers = triton_request({"keys": self.test["keys"], "logits": self.test["logits"]},
+                                       ["scores", "prediction"], "42")
+        status, data, answer_headers = self.server.ask("POST", "/v2/models/m/infer", body, headers)
+        self.assertEqual(status, 200, data)
+        head, arrays = triton_arrays(data, answer_headers)
+        self.assertEqual((head["id"], head["model_name"]), ("42", "m"))
+        self.assertEqual(arrays["scores"].tobytes(), self.scores.tobytes())
+
+    def test_usual_outputs_come_in_binary_where_all_are_asked_for(self):
+        body, headers = triton_request({"keys": self.test["keys"][:1], "logits": self.test["logits"][:1]})
+        status, data, answer_headers = self.server.ask("POST", "/v2/models/m/versions/1/infer", body, headers)
+        self.assertEqual(status, 200, data)
+        _, arrays = triton_arrays(data, answer_headers)
+        self.assertEqual(set(arrays), {"prediction", "probabilities"})
+
+    def test_batches_of_many_clients_change_no_bit(self):
+        failures = []
+
+        def client(first):
+            connection = self.server.connect()
+            for i in range(40):
+                row = (first * 7 + i) % 60
+                body, headers = triton_request({"keys": self.test["keys"][row:row + 1],
+                                                "logits": self.test["logits"][row:row + 1]}, ["scores"])
+                status, data, answer_headers = self.server.ask("POST", "/v2/models/m/infer", body, headers, connection)
+                if status != 200 or triton_arrays(data, answer_headers)[1]["scores"].tobytes() != \
+                        self.scores[row:row + 1].tobytes():
+                    failures.append((status, row))
+            connection.close()
+
+        threads = [threading.Thread(target=client, args=(i,)) for i in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+        requests = self.server.metric("resmem_batch_requests_sum")
+        self.assertGreater(requests, self.server.metric("resmem_batch_requests_count"), "no batch was made")
+
+    def test_parameters_of_a_request_are_used(self):
+        _, base, _ = self.server.ask("POST", "/v2/models/m/infer", infer_json(
+            self.test, 0, 60, ["scores", "base_prediction", "prediction"], k=0))
+        self.assertTrue((output(base, "prediction") == output(base, "base_prediction")).all())
+        _, resmem, _ = self.server.ask("POST", "/v2/models/m/infer", infer_json(
+            self.test, 0, 60, ["scores"], method="resmem", k=5, sigma=0.5, temperature=1.0))
+        harness.resmem("predict", self.folder / "m.resmem", "--data", self.folder / "test.npz", "--method", "resmem",
+                       "--k", 5, "--sigma", 0.5, "--temperature", 1, "--scores", self.folder / "other.npy", "-o",
+                       self.folder / "other.csv", "--quiet")
+        self.assertEqual(output(resmem, "scores").tobytes(), np.load(self.folder / "other.npy").tobytes())
+
+    def test_health_metadata_and_repository(self):
+        ask = self.server.ask
+        self.assertEqual(ask("GET", "/v2/health/live")[0], 200)
+        self.assertEqual(ask("GET", "/v2/health/ready")[0], 200)
+        self.assertIn("binary_tensor_data", ask("GET", "/v2")[1]["extensions"])
+        for path in ("/v2/models/m", "/v2/models/m/versions/1"):
+            metadata = ask("GET", path)[1]
+            self.assertEqual(metadata["inputs"][0], {"name": "keys", "datatype": "FP32", "shape": [-1, harness.DIM]})
+        self.assertEqual(ask("GET", "/v2/models/m/ready")[0], 200)
+        self.assertEqual(ask("GET", "/v2/models/none")[0], 404)
+        # As tritonclient sends it: a POST without Content-Length.
+        with self.server.socket() as raw:
+            raw.sendall(b"POST /v2/repository/index HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            answer = raw.recv(65536)
+        self.assertIn(b"200 OK", answer)
+        self.assertIn(b'"READY"', answer)
+        self.assertEqual(ask("POST", "/v2/repository/models/m/unload")[0], 200)
+        self.assertEqual(ask("GET", "/v2/health/ready")[0], 503)
+        status, answer, headers = ask("POST", "/v2/models/m/infer", infer_json(self.test))
+        self.assertEqual((status, headers["Retry-After"]), (503, "1"), answer)
+        self.assertEqual(ask("POST", "/v2/repository/models/m/load")[0], 200)
+        self.assertEqual(ask("POST", "/v2/models/m/infer", infer_json(self.test))[0], 200)
+
+    def test_mistakes_are_told(self):
+        good = infer_json(self.test)
+        for change, words in (
+                ({"inputs": good["inputs"][:1]}, "keys"),
+                ({"inputs": [{**good["inputs"][0], "shape": [1, 3], "data": [1, 2, 3]}, good["inputs"][1]]}, "columns"),
+                ({"outputs": [{"name": "nonsense"}]}, "nonsense"),
+                ({"parameters": {"k": 10 ** 9}}, "--max-k"),
+                ({"parameters": {"sigma": 0}}, "sigma"),
+                ({"parameters": {"method": "magic"}}, "magic")):
+            status, answer, _ = self.server.ask("POST", "/v2/models/m/infer", {**good, **change})
+            self.assertIn(status, (400, 404), change)
+            self.assertIn(words, answer["error"])
+        many = rows(5000)
+        status, answer, _ = self.server.ask("POST", "/v2/models/m/infer", infer_json(many, 0, 5000))
+        self.assertEqual(status, 400)
+        self.assertIn("--max-rows", answer["error"])
+
+    def test_a_request_id_is_handed_through(self):
+        _, _, headers = self.server.ask("GET", "/v2", headers={"X-Request-Id": "abc-1"})
+        self.assertEqual(headers["X-Request-Id"], "abc-1")
+        _, _, headers = self.server.ask("GET", "/v2", headers={"X-Request-Id": 'x"}{'})
+        self.assertRegex(headers["X-Request-Id"], "^[0-9a-f]{16}$")
+
+    def test_metrics_are_sound_prometheus_text(self):
+        self.server.ask("POST", "/v2/models/m/infer", infer_json(self.test, 0, 60))
+        text = self.server.ask("GET", "/metrics")[1].decode()
+        self.assertEqual(check_metrics(text), [])
+        for name in ("resmem_request_seconds", "resmem_batch_rows", "resmem_queue", "resmem_memory_rows",
+                     "resmem_distance_percentile", "resmem_unknown_rows_total", "resmem_agreed_rows_total"):
+            self.assertIn(f"# TYPE {name} ", text)
+        self.assertEqual(self.server.metric("resmem_memory_rows"), 300)
+
+    def test_head_and_wrong_methods(self):
+        status, data, headers = self.server.ask("HEAD", "/v2")
+        self.assertEqual((status, data), (200, b""))
+        self.assertGreater(int(headers["Content-Length"]), 10)
+        self.assertEqual(self.server.ask("POST", "/v2")[0], 405)
+        self.assertEqual(self.server.ask("GET", "/v3")[0], 404)
+
+
+def check_metrics(text):
+    """What is wrong with it, in sentences."""
+    problems, kinds, buckets = [], {}, {}
+    for line in text.splitlines():
+        if line.startswith("# TYPE"):
+            _, _, name, kind = line.split(" ")
+            if name in kinds:
+                problems.append(f"{name} comes twice")
+            kinds[name] = kind
+            continue
+        if line.startswith("#"):
+            continue
+        name = line.split("{")[0].split(" ")[0]
+        family = next((name.removesuffix(end) for end in ("", "_bucket", "_sum", "_count")
+                       if name.endswith(end) and name.removesuffix(end) in kinds), None)
+        if family is None:
+            problems.append(f"{name} has no type")
+        value = float(line.rsplit(" ", 1)[1])
+        if name.endswith("_bucket"):
+            series = line.split(',le="')[0].split('{le="')[0]
+            if value < buckets.get(series, 0):
+                problems.append(f"{line}: buckets fall")
+            buckets[series] = value
+    return problems
+
+
+class Images(harness.ServerTest):
+    """Pixels, through the memory's own model."""
+
+    @classmethod
+    def prepare(cls):
+        fixtures.write(cls.folder)
+        words = ["model", "prepare", "image.onnx", "-o", "net8.onnx", "--classes", "animals.txt"]
+        done = subprocess.run([harness.RESMEM, *words], cwd=cls.folder, capture_output=True, text=True)
+        if "ONNX Runtime" in done.stderr and done.returncode != 0:
+            raise unittest.SkipTest("ONNX Runtime is not installed")
+        for words in (["memorize", "--model", "net8.onnx", "--images", "photos.npy", "--labels", "photo_labels.npy",
+                       "--rows", "0:200", "-o", "m.resmem"],
+                      ["predict", "m.resmem", "--images", "photos.npy", "--rows", "200:220", "--scores", "scores.npy",
+                       "-o", "lines.csv"]):
+            subprocess.run([harness.RESMEM, *words, "--quiet"], cwd=cls.folder, check=True, capture_output=True)
+        cls.images = np.ascontiguousarray(np.load(cls.folder / "photos.npy")[200:220])
+        cls.scores = np.load(cls.folder / "scores.npy")
+
+    def test_answers_are_those_of_the_command(self):
+        metadata = self.server.ask("GET", "/v2/models/m")[1]
+        self.assertEqual(metadata["inputs"][2], {"name": "image", "datatype": "UINT8",
+                                                 "shape": [-1, *self.images.shape[1:]]})
+        body, headers = triton_request({"image": self.images}, ["scores"])
+        status, data, answer = self.server.ask("POST", "/v2/models/m/infer", body, headers)
+        self.assertEqual(status, 200, data)
+        self.assertEqual(triton_arrays(data, answer)[1]["scores"].tobytes(), self.scores.tobytes())
+        as_json = {"inputs": [{"name": "image", "datatype": "UINT8", "shape": [1, *self.images.shape[1:]],
+                               "data": self.images[:1].tolist()}], "outputs": [{"name": "class_name"}]}
+        status, answer, _ = self.server.ask("POST", "/v2/models/m/infer", as_json)
+        self.assertEqual(status, 200, answer)
+        self.assertIn(output(answer, "class_name")[0], metadata["parameters"]["class_names"])
+
+    def test_an_answer_to_an_image_can_be_corrected(self):
+        body, headers = triton_request({"image": self.images[:1]})
+        _, _, answer = self.server.ask("POST", "/v2/models/m/infer", body, headers)
+        status, done, _ = self.server.ask("POST", "/v1/memories/m/correct", {
+            "request": answer["X-Request-Id"], "label": "dog"})
+        self.assertEqual(status, 200, done)
+        self.assertEqual(self.server.ask("POST", "/v1/memories/m/undo", {"edit": done["edit"]["edit"]})[0], 200)
+
+    def test_images_of_another_size_are_refused(self):
+        body, headers = triton_request({"image": self.images[:, :3]})
+        status, answer, _ = self.server.ask("POST", "/v2/models/m/infer", body, headers)
+        self.assertEqual(status, 400)
+        self.assertIn("values a row", answer["error"])
+
+
+class Regression(harness.ServerTest):
+    @classmethod
+    def prepare(cls):
+        random = np.random.default_rng(5)
+        keys = random.standard_normal((200, 3)).astype(np.float32)
+        np.savez(cls.folder / "train.npz", keys=keys, targets=np.sin(keys[:, :2]), predictions=0.5 * keys[:, :2])
+        harness.resmem("memorize", "--data", cls.folder / "train.npz", "-o", cls.folder / "m.resmem",
+                       "--task", "regression", "--quiet")
+
+    def test_answers_predictions_and_learns_targets(self):
+        query = {"keys": np.full((1, 3), 9, np.float32), "logits": np.zeros((1, 2), np.float32)}
+        status, answer, _ = self.server.ask("POST", "/v2/models/m/infer", infer_json(query))
+        self.assertEqual((status, [each["name"] for each in answer["outputs"]]), (200, ["scores"]))
+        status, done, _ = self.server.ask("POST", "/v1/memories/m/learn", {
+            "keys": query["keys"].tolist(), "logits": [[0, 0]], "targets": [[5, 7]]})
+        self.assertEqual(status, 200, done)
+        _, answer, _ = self.server.ask("POST", "/v2/models/m/infer", infer_json(query, k=1))
+        self.assertEqual(output(answer, "scores").tolist(), [[5, 7]])
+        status, undone, _ = self.server.ask("POST", "/v1/memories/m/forget", {"ids": done["edit"]["ids"]})
+        self.assertEqual(self.server.ask("POST", "/v1/memories/m/undo", {"edit": undone["edit"]["edit"]})[0], 200)
+        _, answer, _ = self.server.ask("POST", "/v2/models/m/infer", infer_json(query, k=1))
+        self.assertEqual(output(answer, "scores").tolist(), [[5, 7]])
+
+
+if __name__ == "__main__":
+    harness.main()
