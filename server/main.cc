@@ -98,8 +98,8 @@ class Serve : public cli::Command {
                               HttpServer::Listen("127.0.0.1", 0, config.http, service));
       RESMEM_RETURN_IF_ERROR(server->UseCertificate(config.certificate, config.private_key));
     }
-    console.Note("the settings are sound: " + std::to_string(config.memories.size()) +
-                 " memories, " + config.address + " port " + std::to_string(config.port));
+    console.Note("the settings are sound; memories: " + std::to_string(config.memories.size()) +
+                 ", address: " + config.address + " port " + std::to_string(config.port));
     return cli::ExitCode::kOk;
   }
 

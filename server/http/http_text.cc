@@ -1,6 +1,8 @@
 #include "http/http_text.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <random>
 
 namespace resmem::serve {
@@ -52,10 +54,15 @@ bool SoundId(std::string_view id) {
 }
 
 std::string NewId() {
-  static thread_local std::mt19937_64 random{std::random_device{}()};
+  static const uint64_t begin = (uint64_t{std::random_device{}()} << 32) | std::random_device{}();
+  static std::atomic<uint64_t> count{0};
+  // Sebastiano Vigna's splitmix64: neighbors look unrelated, and none comes twice.
+  uint64_t bits = begin + 0x9E3779B97F4A7C15u * ++count;
+  bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9u;
+  bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EBu;
+  bits ^= bits >> 31;
   constexpr char kDigits[] = "0123456789abcdef";
   std::string id(16, '0');
-  uint64_t bits = random();
   for (char& c : id) c = kDigits[bits & 15], bits >>= 4;
   return id;
 }
