@@ -32,6 +32,17 @@ Status ReadAxis(const Value* values, int64_t count, const char* name, std::vecto
   return {};
 }
 
+Result<std::vector<KeyTransform>> ReadKeyTransforms(const char* wanted) {
+  const std::string name = wanted == nullptr ? "auto" : wanted;
+  if (name == "keep") return std::vector<KeyTransform>();
+  if (name == "auto") {
+    return std::vector{KeyTransform::kNone, KeyTransform::kUnit, KeyTransform::kWhiten};
+  }
+  const auto one = FindByName<KeyTransform>(wanted, "key_transform", KeyTransformName);
+  if (!one.ok()) return Invalid(one.status().message() + ", auto, keep");
+  return std::vector{*one};
+}
+
 Result<TuneOptions> ReadTuneOptions(const resmem_tune_options& wanted) {
   TuneOptions options;
   RESMEM_RETURN_IF_ERROR(ReadAxis(wanted.k, wanted.k_count, "k", &options.grid.k));
@@ -50,6 +61,7 @@ Result<TuneOptions> ReadTuneOptions(const resmem_tune_options& wanted) {
   if (wanted.folds >= 0) options.folds = wanted.folds;
   options.seed = wanted.seed;
   options.threads = wanted.threads;
+  RESMEM_ASSIGN_OR_RETURN(options.key_transforms, ReadKeyTransforms(wanted.key_transform));
   return options;
 }
 
@@ -97,8 +109,8 @@ int resmem_tune(resmem_memory* memory, const resmem_rows* rows, const resmem_tun
     run.seeds["folds"] = wanted.seed;
     const std::string document = json != nullptr ? TuningJson(tuning, run) : "";
     if (wanted.dry_run == 0) {
-      RESMEM_RETURN_IF_ERROR(
-          UpdateDescription(memory->path, ApplyTuning(state->memory.description(), tuning)));
+      RESMEM_RETURN_IF_ERROR(UpdateDescription(
+          memory->path, ApplyTuning(state->memory.description(), tuning), {.progress = &watch}));
       RESMEM_RETURN_IF_ERROR(Load(memory, /*verify=*/false));
     }
     return GiveText(document, json);

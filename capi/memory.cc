@@ -41,6 +41,11 @@ Result<MemoryDescription> Describe(const resmem_build_options& options, const Ro
                                  {"float16", KeyType::kFloat16},
                                  {"int8", KeyType::kInt8}},
                                 &description.key_type));
+  if (options.key_transform != nullptr) {
+    RESMEM_ASSIGN_OR_RETURN(
+        description.key_transform,
+        FindByName<KeyTransform>(options.key_transform, "key_transform", KeyTransformName));
+  }
   if (description.task == Task::kRegression) {
     description.form = ResidualForm::kDense;
   } else if (description.outputs > kSparseAboveClasses) {

@@ -127,6 +127,8 @@ typedef struct resmem_build_options {
   double recall;              /* above 0: also make an index; see resmem_index_options */
   uint64_t seed;
   resmem_watch watch;
+  const char* key_transform; /* done to keys, these and queries': "none", "unit" (cosine), "whiten";
+                                NULL: none */
 } resmem_build_options;
 RESMEM_API void resmem_build_options_init(resmem_build_options* options);
 /* A new memory of these rows.  path NULL: in RAM, gone with the handle unless it is saved. */
@@ -214,6 +216,8 @@ typedef struct resmem_tune_options {
   int32_t any_model; /* do not compare the arrays with the memory's model */
   int32_t threads;
   resmem_watch watch;
+  const char* key_transform; /* "auto": chosen; "keep": the memory's own; or as in
+                                resmem_build_options.  NULL: auto */
 } resmem_tune_options;
 RESMEM_API void resmem_tune_options_init(resmem_tune_options* options);
 /* Chooses the parameters on held-out rows and stores them.  rows NULL: the memory's own, each

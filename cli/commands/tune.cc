@@ -19,6 +19,10 @@ namespace {
 constexpr char kTunedOn[] = "tuned_on";
 constexpr char kOwnRows[] = "the memory's own rows";
 
+std::vector<KeyTransform> EveryTransform() {
+  return {KeyTransform::kNone, KeyTransform::kUnit, KeyTransform::kWhiten};
+}
+
 class TuneCommand : public Command {
  public:
   void Declare(CommandLine& line) override;
@@ -50,6 +54,19 @@ void TuneCommand::Declare(CommandLine& line) {
   DeclareMemory(line, &memory_path_);
   data_.Declare(line, DatasetUse::kTune);
   DeclareTuning(line, &options_);
+  line.Group("Choice");
+  options_.key_transforms = EveryTransform();
+  using Transforms = std::vector<KeyTransform>;
+  line.Choice<Transforms, Transforms>(
+      "--key-transform", &options_.key_transforms,
+      {{"auto", EveryTransform()},
+       {"keep", {}},
+       {"none", {KeyTransform::kNone}},
+       {"unit", {KeyTransform::kUnit}},
+       {"whiten", {KeyTransform::kWhiten}}},
+      "what is done to keys before distances are measured (docs/predictor.md): the one whose blend "
+      "has the lowest cross-validated NLL, the memory's own unless another is clearly better; the "
+      "memory's own; or this one. Another than the memory's own rewrites its keys");
   line.Group("Rows");
   line.Flag("--leave-one-out", &options_.leave_one_out,
             "tune on the memory's own rows, leaving each one out; needs no input if the memory "
@@ -68,6 +85,8 @@ void TuneCommand::Declare(CommandLine& line) {
   line.AddExample("on held-out images, with the memory's own model",
                   "resmem tune my.resmem --images cifar100 --part train \\\n"
                   "    --rows 45000:50000 --role validation");
+  line.AddExample("as quick as can be: keys stay as they are",
+                  "resmem tune my.resmem --data validation.npz --key-transform keep");
   line.AddExample("without a validation set", "resmem tune my.resmem --leave-one-out");
 }
 
@@ -102,9 +121,33 @@ void AddAnswer(const Tuning& tuning, Table* table) {
   if (!regression) table->AddRow({"gain", GainText(blend.gain)});
 }
 
+// Which key transform, against which others.
+void AddKeys(const Tuning& tuning, Table* table) {
+  const KeyTuning& keys = tuning.keys;
+  if (keys.trials.empty() && keys.former == keys.chosen && keys.reason.empty()) return;
+  const bool changed = keys.former != keys.chosen;
+  table->AddRow(
+      {"keys", KeyTransformName(keys.chosen) +
+                   (changed ? std::string(", formerly ") + KeyTransformName(keys.former)
+                            : ", as before" + (keys.reason.empty() ? "" : ": " + keys.reason))});
+  if (keys.trials.empty()) return;
+  std::string tried;
+  for (const KeyTuning::Trial& trial : keys.trials) {
+    tried += (tried.empty() ? "" : ", ") + std::string(KeyTransformName(trial.transform)) + " " +
+             (trial.reason.empty() ? Fixed(trial.nll, 4) : "not possible: " + trial.reason);
+  }
+  const bool regression = tuning.task == Task::kRegression;
+  table->AddRow({"", (regression ? "squared error: " : "NLL: ") + tried + ", cross-validated"});
+  if (!changed) return;
+  table->AddRow({"", "the choice within each fold is better by " + Fixed(keys.gain, 4) +
+                         " (95 % interval " + Fixed(keys.interval.low, 4) + " .. " +
+                         Fixed(keys.interval.high, 4) + ")"});
+}
+
 std::string TuneCommand::Text(const Tuning& tuning) const {
   Table table = Table::Facts();
   if (tuning.blend.has_value()) AddAnswer(tuning, &table);
+  AddKeys(tuning, &table);
   table.AddRow({"ResMem", ParametersText(tuning.chosen, tuning.task)});
   table.AddRow({"tried", Counted(static_cast<int64_t>(tuning.points.size()), "point") + " on " +
                              Counted(tuning.rows, "row")});
@@ -150,6 +193,7 @@ Result<ExitCode> TuneCommand::Run(Console& console) {
           UpdateDescription(memory_path_, former, {wait_seconds_, console.progress()}));
     }
     RESMEM_RETURN_IF_ERROR(PrintResult("answer  " + std::string(MethodName(former.answer)) +
+                                       "\nkeys    " + KeyTransformName(former.key_transform) +
                                        "\nResMem  " +
                                        ParametersText(former.parameters, former.task) + "\n"));
     return ExitCode::kOk;

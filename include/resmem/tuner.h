@@ -38,6 +38,9 @@ struct TuneOptions {
   // Cross-validation, each fold by the others' choice: 2 .. 1000 and at most the rows; 0: none, and
   // no blend.  Not given: 5, or 0 below kFewestRows.
   std::optional<int64_t> folds;
+  // Key transforms to choose among, by the cross-validated loss of the blend; a single one is taken
+  // whatever comes of it.  Empty: the memory's own.  Where there are several, search is exact.
+  std::vector<KeyTransform> key_transforms;
   static constexpr int64_t kFewestRows = 100;           // for a blend
   static constexpr int64_t kFewestRowsForSlopes = 250;  // for coefficients that depend on distance
   bool leave_one_out = false;  // the rows are those of the memory; see EvaluationOptions
@@ -76,11 +79,29 @@ struct BlendTuning {
   double seconds = 0;
 };
 
+// What came of choosing a key transform.  The memory's own is kept unless the 95 % interval of the
+// gain lies above 0 and the blend of the other is adopted.
+struct KeyTuning {
+  KeyTransform former = KeyTransform::kNone, chosen = KeyTransform::kNone;
+  std::string reason;  // why the memory's own is kept, where there was a choice; a sentence
+  struct Trial {
+    KeyTransform transform = KeyTransform::kNone;
+    double nll = 0;      // of its blend, cross-validated; regression: squared error
+    std::string reason;  // why it could not be tried; empty: it was
+  };
+  std::vector<Trial> trials;  // where there were several
+  // What the choice takes off the loss of the memory's own keys, each row judged by the transform
+  // that the other folds choose; paired.
+  double gain = 0;
+  Interval interval;
+};
+
 struct Tuning {
   Task task = Task::kClassification;
   int64_t rows = 0;
   Objective objective = Objective::kNll;
   double fpr_limit = 0;
+  KeyTuning keys;
   Grid grid;                        // sorted, as used
   std::vector<TuningPoint> points;  // k fastest, then sigma, then temperature
   // k = 0, the base alone, where no point is better or none meets the limit; a warning says so.
@@ -105,7 +126,8 @@ struct Tuning {
 Result<Tuning> Tune(const Predictor& predictor, const RowSource& rows, const TuneOptions& options);
 
 // The memory's description with this choice and its trace in it, for UpdateDescription(): the blend
-// as its answer where it was adopted, the base where it was fitted and not adopted.  What the
+// as its answer where it was adopted, the base where it was fitted and not adopted; and the key
+// transform that was chosen, for which UpdateDescription() rewrites the keys.  What the
 // description said before is kept for UndoTuning().
 MemoryDescription ApplyTuning(MemoryDescription description, const Tuning& tuning);
 // The description as it was before the last ApplyTuning().  kNotFound where there is nothing to

@@ -40,7 +40,7 @@ class BuildOptions(ctypes.Structure):
                 ("half_residuals", c_int32), ("cross_fitted", c_int32), ("k", c_int64),
                 ("sigma", c_float), ("temperature", c_float), ("classes", POINTER(c_char_p)),
                 ("model", c_char_p), ("layer", c_char_p), ("recall", c_double), ("seed", c_uint64),
-                ("watch", Watch)]
+                ("watch", Watch), ("key_transform", c_char_p)]
 
 
 class Info(ctypes.Structure):
@@ -61,7 +61,7 @@ class TuneOptions(ctypes.Structure):
                 ("sigma_count", c_int64), ("temperature", c_void_p), ("temperature_count", c_int64),
                 ("objective", c_char_p), ("method", c_char_p), ("fpr_limit", c_double), ("folds", c_int64),
                 ("seed", c_uint64), ("dry_run", c_int32), ("any_model", c_int32),
-                ("threads", c_int32), ("watch", Watch)]
+                ("threads", c_int32), ("watch", Watch), ("key_transform", c_char_p)]
 
 
 class PredictOptions(ctypes.Structure):

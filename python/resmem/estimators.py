@@ -40,7 +40,7 @@ class _Remembering(BaseEstimator):
     def __init__(self, base: Any = None, *, keys: Any = "auto", cv: int = 5, held_out: Optional[float] = None,
                  prefit: bool = False, adopt: str = "auto", k: Optional[int] = None,
                  sigma: Optional[float] = None, temperature: Optional[float] = None, key_type: str = "float32",
-                 random_state: Any = 0, progress: bool = False):
+                 key_transform: str = "auto", random_state: Any = 0, progress: bool = False):
         self.base = base
         self.keys = keys
         self.cv = cv
@@ -51,6 +51,7 @@ class _Remembering(BaseEstimator):
         self.sigma = sigma
         self.temperature = temperature
         self.key_type = key_type
+        self.key_transform = key_transform
         self.random_state = random_state
         self.progress = progress
 
@@ -59,6 +60,8 @@ class _Remembering(BaseEstimator):
     def _check_options(self) -> None:
         if self.adopt not in ("auto", "always", "never"):
             raise InvalidValue(f"adopt={self.adopt!r}: there are 'auto', 'always', 'never'")
+        if self.key_transform not in ("auto", "none", "unit", "whiten"):
+            raise InvalidValue(f"key_transform={self.key_transform!r}: there are 'auto', 'none', 'unit', 'whiten'")
         if self.held_out is not None and not 0 < self.held_out < 1:
             raise InvalidValue(f"held_out={self.held_out!r}: give a share between 0 and 1, or None to cross-fit")
         if int(self.cv) < 2:
@@ -113,6 +116,7 @@ class _Remembering(BaseEstimator):
                 self.adopted_ = self._is_gain(gain)
                 if self.adopted_:
                     break
+        self.memory_.compact()  # former keys are not needed
         self.adopted_ = self.adopted_ or self.adopt == "always"
 
     def _fitted(self, X: Any, y: np.ndarray) -> Any:
@@ -145,6 +149,9 @@ class _Remembering(BaseEstimator):
             given.pop("temperature", None)
             if rows:
                 rows, given["targets"] = rows[:2], rows[2]
+        given["key_transform"] = "keep"
+        if self.key_transform == "auto":  # keys are chosen by the blend; the paper's form has them as they are
+            given["key_transform"] = "auto" if method is None else "none"
         try:
             tuning = memory.tune(*rows, any_model=True, method=method, progress=self.progress and keep, **given)
         except InvalidValue:
@@ -266,6 +273,8 @@ class ResMemClassifier(ClassifierMixin, _Remembering):
     adopt : "auto" uses the memory where it lowers the loss on rows that neither base nor memory knew, by more than two
         standard errors; otherwise predictions are the base's.  "always", "never".
     k, sigma, temperature : None: tuned.
+    key_transform : what is done to keys before distances are measured: "auto" chooses by cross-validation; "none",
+        "unit" (cosine), "whiten".
     floor : probabilities below it count as it, because trees say 0 and that has no logarithm.
 
     Attributes: ``base_``, ``memory_``, ``adopted_``, ``held_out_gain_`` (NLL), ``tuning_``, ``classes_``.
@@ -286,9 +295,10 @@ class ResMemClassifier(ClassifierMixin, _Remembering):
     def __init__(self, base: Any = None, *, keys: Any = "auto", cv: int = 5, held_out: Optional[float] = None,
                  prefit: bool = False, adopt: str = "auto", k: Optional[int] = None,
                  sigma: Optional[float] = None, temperature: Optional[float] = None, key_type: str = "float32",
-                 floor: float = 1e-4, random_state: Any = 0, progress: bool = False):
+                 key_transform: str = "auto", floor: float = 1e-4, random_state: Any = 0, progress: bool = False):
         super().__init__(base, keys=keys, cv=cv, held_out=held_out, prefit=prefit, adopt=adopt, k=k, sigma=sigma,
-                         temperature=temperature, key_type=key_type, random_state=random_state, progress=progress)
+                         temperature=temperature, key_type=key_type, key_transform=key_transform,
+                         random_state=random_state, progress=progress)
         self.floor = floor
 
     def fit(self, X: Any, y: Any) -> "ResMemClassifier":
@@ -342,6 +352,7 @@ class ResMemClassifier(ClassifierMixin, _Remembering):
     def _build(self, keys: np.ndarray, outputs: np.ndarray, y: np.ndarray, cross_fitted: bool) -> Memory:
         names = [str(name).replace("\n", " ") for name in self.classes_]
         return Memory.build(keys, outputs, y, classes=names, cross_fitted=cross_fitted, key_type=self.key_type,
+                            key_transform="none" if self.key_transform == "auto" else self.key_transform,
                             k=self.k or 53, sigma=self.sigma or 0.7, temperature=self.temperature or 1.4)
 
     def _adjust(self, memory: Memory, keys: np.ndarray, outputs: np.ndarray) -> np.ndarray:
@@ -418,6 +429,7 @@ class ResMemRegressor(RegressorMixin, _Remembering):
 
     def _build(self, keys: np.ndarray, outputs: np.ndarray, y: np.ndarray, cross_fitted: bool) -> Memory:
         return Memory.build(keys, outputs, targets=y, cross_fitted=cross_fitted, key_type=self.key_type,
+                            key_transform="none" if self.key_transform == "auto" else self.key_transform,
                             k=self.k or 53, sigma=self.sigma or 0.7)
 
     def _adjust(self, memory: Memory, keys: np.ndarray, outputs: np.ndarray) -> np.ndarray:

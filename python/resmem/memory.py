@@ -82,7 +82,7 @@ check the path, or create one with: resmem memorize
     def build(cls, keys: Any, logits: Any, labels: Any = None, *, targets: Any = None,
               path: Optional[Path] = None, overwrite: bool = False, ids: Any = None,
               sources: Optional[Sequence[str]] = None, classes: Optional[Sequence[str]] = None,
-              key_type: str = "float32", form: Optional[str] = None, top: int = 128,
+              key_type: str = "float32", key_transform: str = "none", form: Optional[str] = None, top: int = 128,
               half_residuals: bool = False, cross_fitted: bool = False, k: int = 53, sigma: float = 0.7,
               temperature: float = 1.4, model: Optional[str] = None, layer: Optional[str] = None,
               recall: Optional[float] = None, seed: int = 0, progress: Progress = False) -> "Memory":
@@ -91,6 +91,8 @@ check the path, or create one with: resmem memorize
         Classification takes ``labels`` 0 .. classes - 1; regression takes ``targets``, and the base's
         predictions as ``logits``.  Without ``path`` the memory lives in RAM until ``save(path)``.
         ``cross_fitted``: each row's logits come from a model that was trained without it.
+        ``key_transform``: what the memory does to its keys and to those of queries before it measures distances:
+        "none", "unit" (cosine) or "whiten"; tune() can choose.  You always give keys as the model makes them.
         ``model`` and ``layer``: names that tell which model made the arrays.  ``recall``: also make an index.
         """
         if (labels is None) == (targets is None):
@@ -99,6 +101,7 @@ check the path, or create one with: resmem memorize
         options = _lib.options_of(_lib.BuildOptions)
         options.regression, options.overwrite = int(targets is not None), int(overwrite)
         options.key_type, options.form = key_type.encode(), None if form is None else form.encode()
+        options.key_transform = key_transform.encode()
         options.top, options.half_residuals = top, int(half_residuals)
         options.cross_fitted, options.k, options.sigma = int(cross_fitted), k, sigma
         options.temperature, options.seed, options.recall = temperature, seed, recall or 0.0
@@ -189,6 +192,8 @@ check the path, or create one with: resmem memorize
     k = property(lambda self: int(self._info().k), doc="Neighbors consulted.")
     sigma = property(lambda self: float(self._info().sigma), doc="Width of the weights.")
     temperature = property(lambda self: float(self._info().temperature), doc="T of the residuals.")
+    key_transform = property(lambda self: str(self.info()["memory"]["key_transform"]),
+                             doc='What is done to keys before distances are measured: "none", "unit" or "whiten".')
     tuned = property(lambda self: bool(self._info().tuned), doc="Whether tune() chose the parameters.")
     in_ram = property(lambda self: bool(self._info().in_ram), doc="Whether it lives in RAM only.")
     task = property(lambda self: "regression" if self._info().regression else "classification")
@@ -276,14 +281,16 @@ check the path, or create one with: resmem memorize
     def tune(self, keys: Any = None, logits: Any = None, labels: Any = None, *, targets: Any = None,
              roles: Any = None, k: Optional[Iterable[int]] = None, sigma: Optional[Iterable[float]] = None,
              temperature: Optional[Iterable[float]] = None, objective: Optional[str] = None,
-             method: Optional[str] = None, fpr_limit: float = 0.05, folds: Optional[int] = None, seed: int = 0, dry_run: bool = False, any_model: bool = False, threads: int = 0,
+             method: Optional[str] = None, fpr_limit: float = 0.05, folds: Optional[int] = None, seed: int = 0,
+             dry_run: bool = False, any_model: bool = False, threads: int = 0, key_transform: str = "auto",
              progress: Progress = False) -> Tuning:
         """Chooses the parameters on held-out rows and stores them in the memory.
 
         Without arrays, on the memory's own rows, each without itself: right where their logits are
         ``cross_fitted``.  ``k``, ``sigma``, ``temperature``: the grid to try for ResMem.  ``method``: what is fitted
         beside it, "blend" (the default; used where cross-validation supports it), "logit-boost" or "resmem" for none.
-        ``objective``: "nll" (the default), "accuracy" or "tpr-at-fpr"."""
+        ``objective``: "nll" (the default), "accuracy" or "tpr-at-fpr".  ``key_transform``: "auto" chooses by
+        cross-validation what is done to keys, and rewrites them; "keep", "none", "unit", "whiten"."""
         rows = None if keys is None else RowArrays(keys, logits, labels, targets, roles=roles)
         options = _lib.options_of(_lib.TuneOptions)
         axes = {"k": None if k is None else np.array(list(k), np.int64),
@@ -297,7 +304,7 @@ check the path, or create one with: resmem memorize
         options.method = None if method is None else method.encode()
         options.fpr_limit, options.folds = fpr_limit, -1 if folds is None else folds
         options.seed, options.dry_run, options.any_model = seed, int(dry_run), int(any_model)
-        options.threads = threads
+        options.threads, options.key_transform = threads, key_transform.encode()
         watch = Watch(progress)
         options.watch = watch.struct
         return _document(Tuning, "tune", self._open(), None if rows is None else ctypes.byref(rows.struct),

@@ -53,6 +53,26 @@ Json ToJson(const BlendTuning& tuning, bool classification) {
   return json;
 }
 
+Json ToJson(const KeyTuning& keys) {
+  Json json = {{"former", KeyTransformName(keys.former)},
+               {"chosen", KeyTransformName(keys.chosen)},
+               {"reason", keys.reason}};
+  if (keys.trials.empty()) return json;
+  json["gain"] = Number(keys.gain);
+  json["low"] = Number(keys.interval.low);
+  json["high"] = Number(keys.interval.high);
+  for (const KeyTuning::Trial& trial : keys.trials) {
+    Json line = {{"transform", KeyTransformName(trial.transform)}};
+    if (trial.reason.empty()) {
+      line["nll"] = Number(trial.nll);
+    } else {
+      line["reason"] = trial.reason;
+    }
+    json["trials"].push_back(std::move(line));
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string TuningJson(const Tuning& tuning, const RunInfo& run) {
@@ -82,6 +102,7 @@ std::string TuningJson(const Tuning& tuning, const RunInfo& run) {
       document["cross_validated_loss"] = Number(*tuning.cross_validated_loss);
     }
   }
+  document["keys"] = ToJson(tuning.keys);
   if (tuning.blend) document["blend"] = ToJson(*tuning.blend, classification);
   document["points"] = PointsJson(tuning.points, classification);
   document["search_seconds"] = Number(tuning.search_seconds);

@@ -51,15 +51,18 @@ class BlendTuner {
     search_options_.progress = options.progress;
   }
 
-  Result<BlendTuning> Run() {
+  Result<BlendTrial> Run() {
+    trial_.regression = sample_.regression();
     tuning_.method = options_.method;
     tuning_.rows = sample_.rows();
     tuning_.folds = folds_;
     MakeSubsets();
-    if (!EnoughToFit()) return tuning_;
+    if (!EnoughToFit()) return std::move(trial_);
     FitBase();
     BlendSearch search(memory_.description(), search_options_, &sample_, subsets_, base_right_,
                        base_temperature_);
+    inner_losses_.resize(subsets_.size());
+    for (int64_t row = 0; row < sample_.rows(); ++row) trial_.folds.push_back(FoldOf(row));
     // The fold's rows by everything that was chosen and fitted without them.
     losses_.resize(static_cast<size_t>(sample_.rows()));
     right_.resize(losses_.size());
@@ -74,8 +77,7 @@ class BlendTuner {
     tuning_.slopes = slopes.wanted;
     tuning_.ridge = slopes.ridge;
     tuning_.points = search.points();
-    Decide();
-    return tuning_;
+    return std::move(trial_);
   }
 
  private:
@@ -163,9 +165,8 @@ class BlendTuner {
   }
 
   // By two folds of the subset: constants alone, or slopes and with which ridge.
-  Slopes ChooseSlopes(const Blend& blend, const std::vector<int64_t>& rows,
-                      const BlendCoefficients& constants) const {
-    if (std::ssize(rows) < TuneOptions::kFewestRowsForSlopes) return {};
+  Slopes ChooseSlopes(const Blend& blend, size_t subset, const BlendCoefficients& constants) {
+    const std::vector<int64_t>& rows = subsets_[subset];
     std::vector<int64_t> order = rows;
     Random random(options_.seed, 2);
     for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.Below(i)]);
@@ -175,12 +176,14 @@ class BlendTuner {
     Slopes best;
     double least = HalvesLoss(blend, halves, best, constants);
     for (const double ridge : kRidges) {
+      if (std::ssize(rows) < TuneOptions::kFewestRowsForSlopes) break;
       const Slopes candidate{true, ridge};
       const double loss = HalvesLoss(blend, halves, candidate, constants);
       if (!(loss < least)) continue;
       least = loss;
       best = candidate;
     }
+    inner_losses_[subset] = least / static_cast<double>(rows.size());
     return best;
   }
 
@@ -211,7 +214,7 @@ class BlendTuner {
     const BlendCoefficients constants = search->Constants(point, subset);
     search->Load(point);
     Blend blend = sample_.Describe(point, base_temperature_);
-    const Slopes chosen = ChooseSlopes(blend, subsets_[subset], constants);
+    const Slopes chosen = ChooseSlopes(blend, subset, constants);
     SetCoefficients(FitRows(blend, subsets_[subset], chosen, constants).coefficients, &blend);
     if (slopes != nullptr) *slopes = chosen;
     return blend;
@@ -228,61 +231,6 @@ class BlendTuner {
     }
   }
 
-  void Decide() {
-    const auto rows = static_cast<double>(sample_.rows());
-    int64_t fixed = 0, harmed = 0, both = 0;
-    double squares = 0;
-    for (size_t i = 0; i < losses_.size(); ++i) {
-      tuning_.base_nll += base_losses_[i] / rows;
-      tuning_.scaled_nll += scaled_losses_[i] / rows;
-      tuning_.nll += losses_[i] / rows;
-      fixed += right_[i] && !base_right_[i] ? 1 : 0;
-      harmed += !right_[i] && base_right_[i] ? 1 : 0;
-      both += right_[i] && base_right_[i] ? 1 : 0;
-    }
-    tuning_.nll_gain = tuning_.scaled_nll - tuning_.nll;
-    for (size_t i = 0; i < losses_.size(); ++i) {
-      const double away = scaled_losses_[i] - losses_[i] - tuning_.nll_gain;
-      squares += away * away;
-    }
-    const double half = MeanHalfWidth(std::sqrt(squares / (rows - 1)), sample_.rows());
-    tuning_.nll_interval = {tuning_.nll_gain - half, tuning_.nll_gain + half};
-    if (!sample_.regression()) {
-      tuning_.gain = MakePairedGain(fixed, harmed, both, sample_.rows() - fixed - harmed - both);
-    }
-    tuning_.reason = Obstacle();
-    tuning_.adopted = tuning_.reason.empty();
-  }
-
-  // Why cross-validation does not support the blend; empty where it does.
-  std::string Obstacle() const {
-    const Interval& nll = tuning_.nll_interval;
-    const PairedGain& gain = tuning_.gain;
-    const auto points = [](double share) { return Text(std::round(share * 1e4) / 100); };
-    const std::string by_nll =
-        Text(sample_.regression() ? "the squared error" : "the NLL", " falls by ", tuning_.nll_gain,
-             " (95 % interval ", nll.low, " to ", nll.high, ")");
-    const std::string by_accuracy =
-        Text("accuracy changes by ", points(gain.gain), " points (95 % interval ",
-             points(gain.interval.low), " to ", points(gain.interval.high), ")");
-    if (sample_.regression() || options_.objective == Objective::kNll) {
-      if (!(nll.low > 0)) return "cross-validation does not support the blend: " + by_nll;
-      if (!sample_.regression() && gain.interval.high < 0) {
-        return "the blend would buy its NLL with right answers: " + by_accuracy;
-      }
-      return "";
-    }
-    if (options_.objective == Objective::kTprUnderFpr && !(gain.fpr < options_.fpr_limit)) {
-      return Text("cross-validation harms ", points(gain.fpr),
-                  " % of the rows, which is not below ", points(options_.fpr_limit), " %");
-    }
-    if (!(gain.interval.low > 0)) {
-      return "cross-validation does not support the blend: " + by_accuracy;
-    }
-    if (nll.high < 0) return "the blend would buy its right answers with NLL: " + by_nll;
-    return "";
-  }
-
   int Threads() const { return search_options_.threads; }
 
   const ResidualMemory& memory_;
@@ -290,22 +238,84 @@ class BlendTuner {
   BlendSample sample_;
   const int64_t folds_;
   BlendSearchOptions search_options_;
-  BlendTuning tuning_;
+  BlendTrial trial_;
+  BlendTuning& tuning_ = trial_.tuning;
+  std::vector<double>&base_losses_ = trial_.base_losses, &scaled_losses_ = trial_.scaled_losses,
+  &losses_ = trial_.losses, &inner_losses_ = trial_.inner_losses;
+  std::vector<bool>&base_right_ = trial_.base_right, &right_ = trial_.right;
   std::vector<std::vector<int64_t>> subsets_;
   float base_temperature_ = 1;
-  std::vector<double> base_losses_, scaled_losses_, losses_;  // of each row
-  std::vector<bool> base_right_, right_;
 };
+
+// Why cross-validation does not support the blend; empty where it does.
+std::string Obstacle(const TuneOptions& options, const BlendTrial& trial) {
+  const BlendTuning& tuning = trial.tuning;
+  const Interval& nll = tuning.nll_interval;
+  const PairedGain& gain = tuning.gain;
+  const auto points = [](double share) { return Text(std::round(share * 1e4) / 100); };
+  const std::string by_nll =
+      Text(trial.regression ? "the squared error" : "the NLL", " falls by ", tuning.nll_gain,
+           " (95 % interval ", nll.low, " to ", nll.high, ")");
+  const std::string by_accuracy =
+      Text("accuracy changes by ", points(gain.gain), " points (95 % interval ",
+           points(gain.interval.low), " to ", points(gain.interval.high), ")");
+  if (trial.regression || options.objective == Objective::kNll) {
+    if (!(nll.low > 0)) return "cross-validation does not support the blend: " + by_nll;
+    if (!trial.regression && gain.interval.high < 0) {
+      return "the blend would buy its NLL with right answers: " + by_accuracy;
+    }
+    return "";
+  }
+  if (options.objective == Objective::kTprUnderFpr && !(gain.fpr < options.fpr_limit)) {
+    return Text("cross-validation harms ", points(gain.fpr), " % of the rows, which is not below ",
+                points(options.fpr_limit), " %");
+  }
+  if (!(gain.interval.low > 0)) {
+    return "cross-validation does not support the blend: " + by_accuracy;
+  }
+  if (nll.high < 0) return "the blend would buy its right answers with NLL: " + by_nll;
+  return "";
+}
 
 }  // namespace
 
-Result<BlendTuning> TuneBlend(const ResidualMemory& memory, const ValidationRows& rows,
-                              const TuneOptions& options, int64_t folds, int64_t largest_k) {
+void DecideBlend(const TuneOptions& options, BlendTrial* trial) {
+  BlendTuning& tuning = trial->tuning;
+  const auto count = std::ssize(trial->losses);
+  const auto rows = static_cast<double>(count);
+  int64_t fixed = 0, harmed = 0, both = 0;
+  double squares = 0;
+  tuning.base_nll = tuning.scaled_nll = tuning.nll = 0;
+  for (size_t i = 0; i < trial->losses.size(); ++i) {
+    tuning.base_nll += trial->base_losses[i] / rows;
+    tuning.scaled_nll += trial->scaled_losses[i] / rows;
+    tuning.nll += trial->losses[i] / rows;
+    fixed += trial->right[i] && !trial->base_right[i] ? 1 : 0;
+    harmed += !trial->right[i] && trial->base_right[i] ? 1 : 0;
+    both += trial->right[i] && trial->base_right[i] ? 1 : 0;
+  }
+  tuning.nll_gain = tuning.scaled_nll - tuning.nll;
+  for (size_t i = 0; i < trial->losses.size(); ++i) {
+    const double away = trial->scaled_losses[i] - trial->losses[i] - tuning.nll_gain;
+    squares += away * away;
+  }
+  const double half = MeanHalfWidth(std::sqrt(squares / (rows - 1)), count);
+  tuning.nll_interval = {tuning.nll_gain - half, tuning.nll_gain + half};
+  if (!trial->regression) {
+    tuning.gain = MakePairedGain(fixed, harmed, both, count - fixed - harmed - both);
+  }
+  tuning.reason = Obstacle(options, *trial);
+  tuning.adopted = tuning.reason.empty();
+}
+
+Result<BlendTrial> TuneBlend(const ResidualMemory& memory, const ValidationRows& rows,
+                             const TuneOptions& options, int64_t folds, int64_t largest_k) {
   const auto start = std::chrono::steady_clock::now();
   BlendTuner tuner(memory, rows, options, folds, largest_k);
-  RESMEM_ASSIGN_OR_RETURN(BlendTuning tuning, tuner.Run());
-  tuning.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return tuning;
+  RESMEM_ASSIGN_OR_RETURN(BlendTrial trial, tuner.Run());
+  trial.tuning.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return trial;
 }
 
 }  // namespace resmem

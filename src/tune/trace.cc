@@ -1,6 +1,7 @@
 // The trace of a tuning run in the memory's manifest: its axes, its best points and its gain, small
 // enough to stay a note.
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <string>
@@ -38,6 +39,24 @@ SortedJson GainJson(const PairedGain& gain) {
           {"interval", {gain.interval.low, gain.interval.high}}};
 }
 
+// Why its keys are as they are.
+nlohmann::json KeysJson(const KeyTuning& keys) {
+  nlohmann::json json = {{"transform", KeyTransformName(keys.chosen)}};
+  if (!keys.reason.empty()) json["reason"] = keys.reason;
+  if (keys.trials.empty()) return json;
+  json["gain"] = keys.gain;
+  json["interval"] = {keys.interval.low, keys.interval.high};
+  for (const KeyTuning::Trial& trial : keys.trials) {
+    nlohmann::json& line = json["tried"][KeyTransformName(trial.transform)];
+    if (trial.reason.empty()) {
+      line = trial.nll;
+    } else {
+      line = trial.reason;
+    }
+  }
+  return json;
+}
+
 // Why the memory answers as it does.
 void AddBlend(const Tuning& tuning, SortedJson* trace) {
   if (!tuning.blend) return;
@@ -66,6 +85,7 @@ std::string Trace(const Tuning& tuning) {
         {"sigma", Decimals(tuning.grid.sigma)},
         {"temperature", Decimals(tuning.grid.temperature)}}},
   };
+  trace["keys"] = KeysJson(tuning.keys);
   const ChoiceRule rule{tuning.task, tuning.objective, tuning.fpr_limit};
   const std::vector<size_t> order = RankPoints(rule, tuning.points, tuning.rows);
   SortedJson& best = trace["best"] = SortedJson::array();
@@ -104,6 +124,7 @@ std::string FormerState(const MemoryDescription& description) {
   return Json{{"k", description.parameters.k},
               {"sigma", description.parameters.sigma},
               {"temperature", description.parameters.temperature},
+              {"key_transform", KeyTransformName(description.key_transform)},
               {"tuned", description.tuned},
               {"calibrator_temperature", description.calibrator_temperature},
               {"answer", AnswerToJson(description)},
@@ -116,6 +137,7 @@ std::string FormerState(const MemoryDescription& description) {
 MemoryDescription ApplyTuning(MemoryDescription description, const Tuning& tuning) {
   description.notes[kFormer] = FormerState(description);
   description.parameters = tuning.chosen;
+  description.key_transform = tuning.keys.chosen;
   description.tuned = true;
   if (!tuning.calibrator.empty()) {
     description.calibrator = tuning.calibrator;
@@ -148,6 +170,11 @@ Result<MemoryDescription> UndoTuning(MemoryDescription description) {
   const float temperature = description.parameters.temperature;
   fields.Get("temperature", &description.parameters.temperature);
   if (frozen) description.parameters.temperature = temperature;
+  if (json.contains("key_transform")) {
+    fields.Get("key_transform",
+               std::array{KeyTransform::kNone, KeyTransform::kUnit, KeyTransform::kWhiten},
+               KeyTransformName, &description.key_transform);
+  }
   fields.Get("tuned", &description.tuned);
   fields.Get("calibrator_temperature", &description.calibrator_temperature);
   std::string trace;

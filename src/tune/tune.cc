@@ -13,6 +13,7 @@
 #include "tune/choice.h"
 #include "tune/grid.h"
 #include "tune/grid_search.h"
+#include "tune/key_choice.h"
 #include "tune/validation_rows.h"
 
 namespace resmem {
@@ -161,28 +162,32 @@ void Warn(const ResidualMemory& memory, const ValidationRows& rows, const TuneOp
   }
 }
 
+// Why no blend can be fitted on these rows; empty where one can.
+std::string WhyNoBlend(const ResidualMemory& memory, const ValidationRows& rows,
+                       const TuneOptions& options) {
+  if (TrainedOn(memory, options)) {
+    return "the rows are the memory's own and the base was trained on them: a blend needs held-out "
+           "rows, nothing was fitted";
+  }
+  if (rows.rows < TuneOptions::kFewestRows) {
+    return Text("only ", rows.rows, " held-out rows: a blend takes at least ",
+                TuneOptions::kFewestRows, ", nothing was fitted");
+  }
+  if (rows.folds >= 2) return "";
+  return "without folds there is no cross-validation to support a blend, nothing was fitted";
+}
+
 Result<BlendTuning> FitAnswer(const ResidualMemory& memory, const ValidationRows& rows,
                               const TuneOptions& options) {
   BlendTuning none;
   none.method = options.method;
   none.rows = rows.rows;
-  if (TrainedOn(memory, options)) {
-    none.reason =
-        "the rows are the memory's own and the base was trained on them: a blend needs held-out "
-        "rows, nothing was fitted";
-    return none;
-  }
-  if (rows.rows < TuneOptions::kFewestRows) {
-    none.reason = Text("only ", rows.rows, " held-out rows: a blend takes at least ",
-                       TuneOptions::kFewestRows, ", nothing was fitted");
-    return none;
-  }
-  if (rows.folds < 2) {
-    none.reason =
-        "without folds there is no cross-validation to support a blend, nothing was fitted";
-    return none;
-  }
-  return TuneBlend(memory, rows, options, rows.folds, LargestK(options.grid, memory.rows()));
+  none.reason = WhyNoBlend(memory, rows, options);
+  if (!none.reason.empty()) return none;
+  RESMEM_ASSIGN_OR_RETURN(BlendTrial trial, TuneBlend(memory, rows, options, rows.folds,
+                                                      LargestK(options.grid, memory.rows())));
+  if (trial.tuning.blend) DecideBlend(options, &trial);
+  return std::move(trial.tuning);
 }
 
 std::string AnswerWarning(const BlendTuning& blend) {
@@ -197,9 +202,18 @@ Result<Tuning> Tune(const Predictor& predictor, const RowSource& source,
   const ResidualMemory& memory = predictor.memory();
   const MemoryDescription& description = memory.description();
   RESMEM_RETURN_IF_ERROR(CheckOptions(memory, options));
+  const std::vector<KeyTransform> transforms = KeyCandidates(memory, options);
+  // What is compared is searched in the same way, and other transforms have no index yet.
+  const ResidualMemory exact = memory.Exact();
+  const Predictor exact_predictor(exact);
   RESMEM_ASSIGN_OR_RETURN(
-      const ValidationRows rows,
-      CollectValidationRows(predictor, source, options, LargestK(options.grid, memory.rows())));
+      ValidationRows rows,
+      CollectValidationRows(transforms.size() > 1 ? exact_predictor : predictor, source, options,
+                            LargestK(options.grid, memory.rows()), transforms));
+  const std::string why_not = options.method == Method::kResMem
+                                  ? "keys are chosen by the blend, and only ResMem was asked for"
+                                  : WhyNoBlend(memory, rows, options);
+  RESMEM_ASSIGN_OR_RETURN(ChosenKeys keys, ChooseKeys(memory, options, why_not, &rows));
 
   const auto start = std::chrono::steady_clock::now();
   Tuning tuning;
@@ -207,6 +221,7 @@ Result<Tuning> Tune(const Predictor& predictor, const RowSource& source,
   tuning.rows = rows.rows;
   tuning.objective = options.objective;
   tuning.fpr_limit = options.fpr_limit;
+  tuning.keys = std::move(keys.keys);
   tuning.grid = FillGrid(description, options.grid, rows.typical_distance, memory.rows());
   RESMEM_ASSIGN_OR_RETURN(const std::vector<PointSums> folds,
                           SearchGrid(memory, rows, tuning.grid, options));
@@ -225,7 +240,10 @@ Result<Tuning> Tune(const Predictor& predictor, const RowSource& source,
     tuning.calibrated_nll = calibrator.nll;
   }
   if (options.method != Method::kResMem) {
-    RESMEM_ASSIGN_OR_RETURN(tuning.blend, FitAnswer(memory, rows, options));
+    tuning.blend = std::move(keys.blend);
+    if (!tuning.blend) {
+      RESMEM_ASSIGN_OR_RETURN(tuning.blend, FitAnswer(memory, rows, options));
+    }
     if (!tuning.blend->reason.empty()) tuning.warnings.push_back(AnswerWarning(*tuning.blend));
   }
   Warn(memory, rows, options, &tuning);

@@ -16,8 +16,14 @@ constexpr int64_t kDefaultFolds = 5;
 
 class Collector {
  public:
-  Collector(const Predictor& predictor, const TuneOptions& options, int64_t largest_k)
-      : predictor_(predictor), options_(options), largest_k_(largest_k) {}
+  // `transforms`: see CollectValidationRows().
+  Collector(const Predictor& predictor, const TuneOptions& options, int64_t largest_k,
+            const std::vector<KeyTransform>& transforms)
+      : predictor_(predictor),
+        options_(options),
+        largest_k_(largest_k),
+        others_(std::ssize(transforms) -
+                std::ranges::count(transforms, predictor.memory().description().key_transform)) {}
 
   // Which rows may be used is known only when all roles are: the first of two passes, without any
   // search.
@@ -58,7 +64,7 @@ class Collector {
 
   ValidationRows Finish() && {
     SetFolds();
-    SetTypicalDistance();
+    collected_.typical_distance = TypicalDistance(collected_.blocks);
     return std::move(collected_);
   }
 
@@ -84,6 +90,8 @@ class Collector {
     const int64_t outputs = predictor_.memory().description().outputs;
     const int64_t neighbors = std::min(largest_k_, predictor_.memory().rows());
     bytes_ += chosen.count() * (4 * outputs + 12 * neighbors + 8);
+    if (others_ > 0)
+      bytes_ += chosen.count() * (4 * chosen.keys.columns + 12 * neighbors * others_);
     if (bytes_ > options_.memory_limit) {
       return {ErrorCode::kResourceExhausted,
               Text("tuning would hold the logits and ", neighbors, " neighbors of more than ",
@@ -98,6 +106,8 @@ class Collector {
     collected_.search_seconds +=
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     Copy(chosen.logits, &block.logit_values);
+    if (others_ > 0) Copy(chosen.keys, &block.key_values);
+    block.exclude.assign(selected_.exclude().begin(), selected_.exclude().end());
     block.labels.assign(chosen.labels.begin(), chosen.labels.end());
     Copy(chosen.targets, &block.target_values);
     for (int64_t q = 0; q < block.count() && block.neighbors.k > 0; ++q) {
@@ -134,28 +144,10 @@ class Collector {
     }
   }
 
-  void SetTypicalDistance() {
-    std::vector<float> distances;
-    for (const ValidationBlock& block : collected_.blocks) {
-      const int64_t at = std::min(kTypicalNeighbor, block.neighbors.k) - 1;
-      for (int64_t q = 0; q < block.count() && at >= 0; ++q) {
-        // In leave-one-out of a tiny memory the last neighbor may be missing.
-        for (int64_t i = at; i >= 0; --i) {
-          if (block.neighbors.rows_of(q)[static_cast<size_t>(i)] < 0) continue;
-          distances.push_back(block.neighbors.distances_of(q)[static_cast<size_t>(i)]);
-          break;
-        }
-      }
-    }
-    if (distances.empty()) return;
-    const auto middle = distances.begin() + static_cast<int64_t>(distances.size() / 2);
-    std::nth_element(distances.begin(), middle, distances.end());
-    collected_.typical_distance = static_cast<double>(*middle);
-  }
-
   const Predictor& predictor_;
   const TuneOptions& options_;
   const int64_t largest_k_;
+  const int64_t others_;  // transforms to be tried beside the memory's own
   int64_t validation_rows_ = 0, test_rows_ = 0, first_test_row_ = -1;
   int64_t bytes_ = 0;
   RowBlock selected_;
@@ -164,9 +156,29 @@ class Collector {
 
 }  // namespace
 
+double TypicalDistance(const std::vector<ValidationBlock>& blocks) {
+  std::vector<float> distances;
+  for (const ValidationBlock& block : blocks) {
+    const int64_t at = std::min(kTypicalNeighbor, block.neighbors.k) - 1;
+    for (int64_t q = 0; q < block.count() && at >= 0; ++q) {
+      // In leave-one-out of a tiny memory the last neighbor may be missing.
+      for (int64_t i = at; i >= 0; --i) {
+        if (block.neighbors.rows_of(q)[static_cast<size_t>(i)] < 0) continue;
+        distances.push_back(block.neighbors.distances_of(q)[static_cast<size_t>(i)]);
+        break;
+      }
+    }
+  }
+  if (distances.empty()) return 0;
+  const auto middle = distances.begin() + static_cast<int64_t>(distances.size() / 2);
+  std::nth_element(distances.begin(), middle, distances.end());
+  return static_cast<double>(*middle);
+}
+
 Result<ValidationRows> CollectValidationRows(const Predictor& predictor, const RowSource& source,
-                                             const TuneOptions& options, int64_t largest_k) {
-  Collector collector(predictor, options, largest_k);
+                                             const TuneOptions& options, int64_t largest_k,
+                                             const std::vector<KeyTransform>& transforms) {
+  Collector collector(predictor, options, largest_k, transforms);
   RESMEM_RETURN_IF_ERROR(collector.CountRoles(source));
   RESMEM_RETURN_IF_ERROR(collector.CheckRoles(source.rows()));
   RESMEM_RETURN_IF_ERROR(source.Read(

@@ -1,5 +1,5 @@
 // What tuning keeps of the rows it chooses on: answers, logits and the nearest neighbors up to the
-// largest k, found once.  Keys are not kept.
+// largest k, found once; keys only where other transforms of them are tried.
 #ifndef RESMEM_TUNE_VALIDATION_ROWS_H_
 #define RESMEM_TUNE_VALIDATION_ROWS_H_
 
@@ -13,6 +13,7 @@ namespace resmem {
 
 struct ValidationBlock {
   MatrixView logits() const { return {logit_values.data(), count(), outputs}; }
+  MatrixView keys(int64_t dim) const { return {key_values.data(), count(), dim}; }
   int64_t count() const { return neighbors.queries; }
 
   int64_t outputs = 0;
@@ -20,7 +21,9 @@ struct ValidationBlock {
   std::vector<int32_t> labels;       // classification
   std::vector<float> target_values;  // regression: count x outputs
   Neighbors neighbors;
-  std::vector<int32_t> folds;  // 0 .. folds - 1 of each row; all 0 without folds
+  std::vector<float> key_values;  // count x dim, as given; or none
+  std::vector<int64_t> exclude;   // see SearchOptions
+  std::vector<int32_t> folds;     // 0 .. folds - 1 of each row; all 0 without folds
 };
 
 // Of a block's rows only those that may be tuned on get here; see Tune().
@@ -34,10 +37,15 @@ struct ValidationRows {
   int64_t folds = 0;  // 0 or 1: none
 };
 
+// Median over all rows of the distance to the tenth neighbor, or the last.
+double TypicalDistance(const std::vector<ValidationBlock>& blocks);
+
+// `transforms`: of keys that will be tried on the rows.
 // Errors: those of RowBlock; kInvalidArgument (rows marked test, folds), kBadData (no rows),
 // kResourceExhausted (more than options.memory_limit), kCancelled.
 Result<ValidationRows> CollectValidationRows(const Predictor& predictor, const RowSource& source,
-                                             const TuneOptions& options, int64_t largest_k);
+                                             const TuneOptions& options, int64_t largest_k,
+                                             const std::vector<KeyTransform>& transforms);
 
 }  // namespace resmem
 

@@ -42,7 +42,7 @@ class BlendTest(unittest.TestCase):
 
     def tune(self, memory, *arguments):
         return json.loads(self.run_resmem("tune", memory, "--data", "held.npz", "--json",
-                                          *arguments))["blend"]
+                                          "--key-transform", "keep", *arguments))["blend"]
 
     def parts_at(self, queries, fitted, keep=None, **change):
         point = {**fitted["parameters"], "prior": fitted["prior"], **change}

@@ -78,6 +78,14 @@ class Ecosystem(unittest.TestCase):
         cls.X, cls.y = cls.X[:600], cls.y[:600]
         cls.forest = RandomForestClassifier(20, random_state=0)
 
+    def test_key_transform_is_chosen_or_given(self):
+        X, y = load_wine(return_X_y=True)
+        for given, found in (("unit", ("unit",)), ("auto", ("none", "unit", "whiten"))):
+            model = ResMemClassifier(LogisticRegression(C=0.01), key_transform=given).fit(X, y)
+            self.assertIn(model.memory_.key_transform, found)
+        with self.assertRaises(ValueError):
+            ResMemClassifier(key_transform="white").fit(X, y)
+
     def test_grid_search_with_two_jobs_and_clone(self):
         search = GridSearchCV(ResMemClassifier(self.forest, cv=2), {"base__max_depth": [3, None], "k": [None, 5]},
                               n_jobs=2, cv=2).fit(self.X[:300], self.y[:300])

@@ -223,6 +223,28 @@ class Changes(unittest.TestCase):
         evaluation = memory.evaluate(keys[400:], np.zeros((100, 2)), targets=targets[400:])
         self.assertLess(evaluation["regression"]["resmem_mse"], evaluation["regression"]["base_mse"])
 
+    def test_keys_are_transformed_by_the_memory(self):
+        keys, logits, labels = clusters(700)
+        keys[:, 4:] += 40 * np.random.default_rng(1).standard_normal((700, 4)).astype(np.float32)
+        train, held, test = slice(0, 350), slice(350, 600), slice(600, 700)
+        unit = Memory.build(keys[train], logits[train], labels[train], key_transform="unit")
+        self.assertEqual(unit.key_transform, "unit")
+        directions = keys / np.linalg.norm(keys, axis=1, keepdims=True)
+        by_hand = Memory.build(directions[train], logits[train], labels[train])
+        np.testing.assert_allclose(unit.scores(keys[test], logits[test]),
+                                   by_hand.scores(directions[test], logits[test]), atol=1e-5)
+        memory = Memory.build(keys[train], logits[train], labels[train])
+        tuning = memory.tune(keys[held], logits[held], labels[held])
+        self.assertEqual((tuning["keys"]["chosen"], memory.key_transform), ("whiten", "whiten"))
+        again = pickle.loads(pickle.dumps(memory))
+        np.testing.assert_array_equal(again.scores(keys[test], logits[test]), memory.scores(keys[test], logits[test]))
+        memory.tune(keys[held], logits[held], labels[held], key_transform="none")
+        self.assertEqual(memory.key_transform, "none")
+        for call in (lambda: Memory.build(keys, logits, labels, key_transform="white"),
+                     lambda: memory.tune(keys[held], logits[held], labels[held], key_transform="white")):
+            with self.assertRaisesRegex(ValueError, "whiten"):
+                call()
+
 
 if __name__ == "__main__":
     unittest.main()
