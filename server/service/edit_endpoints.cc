@@ -1,11 +1,10 @@
 // Our own endpoints that change a memory, and those that tell what would change or has changed.
-#include <algorithm>
-#include <charconv>
 
 #include "memories/preview.h"
 #include "protocol/json_text.h"
 #include "service/endpoints.h"
 #include "service/query_rows.h"
+#include "service/query_text.h"
 
 namespace resmem::serve {
 namespace {
@@ -79,19 +78,6 @@ void LearnRows(Context& context, Call call, bool feedback) {
   EditRequest request;
   request.rows = std::move(*rows);
   Submit(found, std::move(call), body, std::move(request));
-}
-
-int64_t QueryNumber(std::string_view query, std::string_view name, int64_t otherwise) {
-  while (!query.empty()) {
-    const std::string_view pair = query.substr(0, query.find('&'));
-    query.remove_prefix(std::min(query.size(), pair.size() + 1));
-    if (!pair.starts_with(name) || pair.size() <= name.size() || pair[name.size()] != '=') continue;
-    const std::string_view text = pair.substr(name.size() + 1);
-    int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size() ? value : -1;
-  }
-  return otherwise;
 }
 
 std::string ChangedJson(const MemoryState& state, const RecentQuery& query,

@@ -29,6 +29,13 @@ Response FindNeighborRows(Context& context, const Call& call);
 Response Doctor(Context& context, const Call& call);
 Response TuneMemory(Context& context, const Call& call);
 
+// look_endpoints.cc
+Response ShowRows(Context& context, const Call& call);
+Response ListQueries(Context& context, const Call& call);
+Response ShowQuery(Context& context, const Call& call);
+Response MapOfRows(Context& context, const Call& call);
+Response ReviewMemory(Context& context, const Call& call);
+
 // edit_endpoints.cc
 void Learn(Context& context, Call call);
 void Correct(Context& context, Call call);

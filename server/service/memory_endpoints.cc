@@ -55,6 +55,19 @@ std::string NeighborsJson(const MemoryState& state, const Neighbors& neighbors, 
   return JsonList(lines);
 }
 
+// The stored row that the question is about and that must not answer it; -1 where there is none.
+Result<int64_t> LeftOut(const MemoryState& state, const JsonValue& body) {
+  const JsonValue* given = body.Find("leave_out");
+  if (given == nullptr) return int64_t{-1};
+  uint64_t id = 0;
+  if (given->kind != JsonValue::Kind::kNumber || !given->number.AsUint64(&id)) {
+    return Status(ErrorCode::kBadData, "\"leave_out\" must be the id of a row");
+  }
+  const std::optional<int64_t> row = state.memory.FindId(id);
+  if (!row) return Status(ErrorCode::kNotFound, "no row has the id " + std::to_string(id));
+  return *row;
+}
+
 }  // namespace
 
 Response ListMemories(Context& context, const Call&) {
@@ -74,8 +87,10 @@ Response ExplainOne(Context& context, const Call& call) {
   const MemoryState& state = *asking.found.state;
   PredictOptions options = asking.options;
   options.threads = 1;
+  const Result<int64_t> left_out = LeftOut(state, asking.body);
+  if (!left_out.ok()) return ErrorResponse(left_out.status());
   const Result<Explanation> explanation =
-      Explain(state.predictor, asking.rows.keys, asking.rows.logits, options);
+      Explain(state.predictor, asking.rows.keys, asking.rows.logits, options, *left_out);
   if (!explanation.ok()) return ErrorResponse(explanation.status());
   return JsonResponse(ExplanationJson(*explanation, state.description().class_names,
                                       DescribeCall("explain", *asking.found.hosted, state)));

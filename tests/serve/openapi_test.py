@@ -73,6 +73,11 @@ class OpenApi(harness.ServerTest):
             ("post", "/v2/repository/models/{name}/unload"): {"200": ("gone", None), "404": none},
             ("get", "/v1/memories"): once,
             ("post", "/v1/memories/{name}/explain"): asks, ("post", "/v1/memories/{name}/neighbors"): asks,
+            ("get", "/v1/memories/{name}/rows"): {"200": ("m?ids=1005", None), "400": ("m?ids=x", None),
+                                                  "404": ("m?ids=1", None), "503": ("gone?ids=1005", None)},
+            ("get", "/v1/memories/{name}/queries"): {**read, "400": ("m?limit=0", None)},
+            ("get", "/v1/memories/{name}/queries/{request}"): read,
+            ("get", "/v1/memories/{name}/map"): read, ("get", "/v1/memories/{name}/review"): read,
             ("post", "/v1/memories/{name}/learn"): learns, ("post", "/v1/memories/{name}/correct"): learns,
             ("post", "/v1/memories/{name}/forget"): {"200": ("m", {"ids": [1001]}), "400": ("m", {}),
                                                      "404": ("m", {"ids": [1]}), "503": ("gone", {"ids": [1000]})},
@@ -96,6 +101,7 @@ class OpenApi(harness.ServerTest):
                       for method, spec in methods.items()}
         self.assertEqual({key: set(statuses) for key, statuses in cases.items()}, documented)
         self.server.ask("POST", "/v1/memories/m/learn", self.lesson(), bearer("boss"))  # edit 1
+        self.server.ask("POST", "/v2/models/m/infer", infer_json(rows(1)), {**bearer("boss"), "X-Request-Id": "asked"})
         problems = []
         loaded = sorted(cases, key=lambda key: "unload" in key[1])
         for phase in ("loaded", "unloaded"):
@@ -114,8 +120,8 @@ class OpenApi(harness.ServerTest):
         if body == "broken keys":
             (self.folder / "keys.txt").write_text("x\n")
         text = None if isinstance(body, str) else body
-        got, answer, headers = self.server.ask(method.upper(), path.replace("{name}", name or "") + suffix, text,
-                                               bearer("boss"))
+        address = path.replace("{name}", name or "").replace("{request}", "asked") + suffix
+        got, answer, headers = self.server.ask(method.upper(), address, text, bearer("boss"))
         if body == "broken keys":
             write_keys(self.folder / "keys.txt", KEYS)
         response = DOCUMENT["paths"][path][method]["responses"][status]
@@ -142,7 +148,7 @@ class OpenApi(harness.ServerTest):
         text = (api_page.ROOT / "server/service/routes.cc").read_text()
         routes = {(method.lower(), pattern) for method, pattern in re.findall(r'\{"(GET|POST)", "([^"]+)"', text)}
         routes -= {("get", "/"), ("get", "/page/{}")}  # the page, for people
-        documented = {(method, path.replace("{name}", "{}")) for path, methods in DOCUMENT["paths"].items()
+        documented = {(method, re.sub(r"{\w+}", "{}", path)) for path, methods in DOCUMENT["paths"].items()
                       for method in methods}
         self.assertEqual(routes, documented)
 
