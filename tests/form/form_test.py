@@ -20,7 +20,7 @@ def tracked(*suffixes):
 def main():
     problems = []
     code = tracked(".h", ".cc")
-    result = subprocess.run(["clang-format", "--dry-run", "-Werror", *code], capture_output=True, text=True)
+    result = subprocess.run(["clang-format", "--dry-run", "-Werror", *code, *tracked(".js")], capture_output=True, text=True)
     if result.returncode != 0:
         places = sorted({line.split(":")[0] for line in result.stderr.splitlines() if ": error" in line})
         problems += [f"{place}: run clang-format -i on it" for place in places]
