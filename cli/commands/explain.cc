@@ -76,6 +76,11 @@ class ExplainCommand : public Command {
  private:
   static std::string SearchNotes(const ResidualMemory& memory, int64_t k, int64_t found) {
     std::string notes;
+    const KeyTransform transform = memory.description().key_transform;
+    if (transform != KeyTransform::kNone) {
+      notes +=
+          std::string("distances are of transformed keys: ") + KeyTransformName(transform) + "\n";
+    }
     if (found < k) notes += "fewer than k: the memory has " + Counted(found, "neighbor") + "\n";
     if (k > 0 && memory.index().Approximate(k)) {
       notes += "neighbors by the index for recall " + ShortNumber(memory.index_info()->recall) +

@@ -52,6 +52,20 @@ TEST(HeadCheck, FindsAnotherModelInEveryKeyType) {
   }
 }
 
+TEST(HeadCheck, IsMadeOfKeysAsTheyWereGiven) {
+  const TemporaryFolder folder;
+  const Problem train = WithHead(MakeProblem(500, 16, 10, 1), 7);
+  const Problem queries = MakeProblem(40, 16, 10, 2);
+  for (const KeyTransform transform : {KeyTransform::kUnit, KeyTransform::kWhiten}) {
+    MemoryDescription description = Describe(train, {});
+    description.key_transform = transform;
+    Write(folder / KeyTransformName(transform), description, train.view());
+    const ResidualMemory memory = Open(folder / KeyTransformName(transform));
+    EXPECT_LT(Check(memory, WithHead(queries, 7)).query_error, 1e-3);
+    EXPECT_TRUE(Check(memory, WithHead(queries, 8)).another_model());
+  }
+}
+
 TEST(HeadCheck, FindsRowsInAnotherOrder) {
   const TemporaryFolder folder;
   const Problem train = WithHead(MakeProblem(500, 8, 10, 1), 7);

@@ -14,6 +14,7 @@ TEST(MemoryInRam, EveryOperationGivesTheSameStateAsOnDisk) {
   const TemporaryFolder folder(fixtures::FastParent());
   for (const Operation& operation : EveryOperation()) {
     SCOPED_TRACE(operation.name);
+    if (operation.name == kFormerKeys) continue;  // a copy has none
     const std::string path = folder / std::string(operation.name);
     ASSERT_TRUE(operation.prepare(path).ok());
     const RamFolder ram;

@@ -41,6 +41,20 @@ inline Status CreateIndexed(FileSystem& files, const std::string& path) {
   return WriteRows(std::move(writer), MakeRows(6, 3, 4, 1));
 }
 
+inline Status CreateWhitened(FileSystem& files, const std::string& path) {
+  MemoryDescription description = OperationDescription();
+  description.key_transform = KeyTransform::kWhiten;
+  RESMEM_ASSIGN_OR_RETURN(auto writer,
+                          RowWriter::Create(files, path, description, 6, {.overwrite = true}));
+  return WriteRows(std::move(writer), MakeRows(6, 3, 4, 1));
+}
+
+inline Status ChangeKeysTo(FileSystem& files, const std::string& path, KeyTransform transform) {
+  MemoryDescription description = OperationDescription();
+  description.key_transform = transform;
+  return UpdateDescription(files, path, description);
+}
+
 inline Status AppendRows(FileSystem& files, const std::string& path) {
   RESMEM_ASSIGN_OR_RETURN(auto writer, RowWriter::Append(files, path, 3));
   RowData data = MakeRows(3, 3, 4, 7);
@@ -64,8 +78,10 @@ inline Status CopyOver(FileSystem& files, const std::string& path) {
   return CopyMemory(ram, source.path(), files, path, {.overwrite = true});
 }
 
+inline constexpr char kFormerKeys[] = "former keys";
+
 struct Operation {
-  const char* name;
+  std::string name;
   std::function<Status(const std::string& path)> prepare;  // the old state
   std::function<Status(FileSystem& files, const std::string& path)> run;
 };
@@ -98,6 +114,13 @@ inline std::vector<Operation> EveryOperation() {
       return CompactMemory(files, path, options);
     };
   };
+  const auto whiten = [](FileSystem& files, const std::string& path) {
+    return ChangeKeysTo(files, path, KeyTransform::kWhiten);
+  };
+  const auto whitened = [&real, worn, whiten](const std::string& path) -> Status {
+    RESMEM_RETURN_IF_ERROR(worn(path));
+    return whiten(real, path);
+  };
   return {
       {"create", nothing,
        [](FileSystem& files, const std::string& path) { return CreateRows(files, path, 1); }},
@@ -111,6 +134,12 @@ inline std::vector<Operation> EveryOperation() {
       {"compact", worn, compact(false)},
       {"freeze", worn, compact(true)},
       {"update", create, update},
+      {"create whitened", nothing, CreateWhitened},
+      {"whiten", worn, whiten},
+      {kFormerKeys, whitened,
+       [](FileSystem& files, const std::string& path) {
+         return ChangeKeysTo(files, path, KeyTransform::kNone);
+       }},
   };
 }
 
@@ -123,7 +152,8 @@ inline std::string StateOf(const std::string& path) {
   const MemoryDescription& d = memory->description();
   std::ostringstream text;
   text << std::hexfloat << d.parameters.k << ' ' << d.parameters.sigma << ' '
-       << d.parameters.temperature << ' ' << d.tuned << ' ' << ResidualFormName(d.form) << '\n';
+       << d.parameters.temperature << ' ' << d.tuned << ' ' << ResidualFormName(d.form) << ' '
+       << KeyTransformName(d.key_transform) << '\n';
   std::vector<float> key(static_cast<size_t>(d.dim)), residual(static_cast<size_t>(d.outputs));
   for (int64_t row = 0; row < memory->capacity(); ++row) {
     if (memory->deleted(row)) continue;

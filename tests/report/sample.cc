@@ -47,6 +47,8 @@ RunInfo Run() {
   memory.segments = 1;
   memory.bytes_on_disk = 15'203'512;
   memory.key_type = "float32";
+  memory.key_transform = "whiten";
+  memory.former_bytes = 12'801'024;
   memory.form = "logits";
   memory.tuned = true;
   memory.fingerprint = {"00112233445566778899aabbccddeeff", "penultimate"};
@@ -204,6 +206,14 @@ Tuning ClassificationTuning() {
   blend.rows = 5000;
   blend.gain = MakePairedGain(301, 120, 4080, 499);
   tuning.blend = blend;
+  tuning.keys = {.former = KeyTransform::kNone,
+                 .chosen = KeyTransform::kUnit,
+                 .reason = "",
+                 .trials = {{KeyTransform::kNone, 1.66, ""},
+                            {KeyTransform::kUnit, 1.63, ""},
+                            {KeyTransform::kWhiten, 0, "the keys cannot be whitened"}},
+                 .gain = 0.03,
+                 .interval = {0.02, 0.04}};
   tuning.calibrator = "clip";
   tuning.search_seconds = 2;
   tuning.grid_seconds = 9.5;
