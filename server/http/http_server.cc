@@ -106,6 +106,8 @@ struct HttpServer::Impl {
     PlainStream* stream = nullptr;
     bool idle = true;
   };
+  // So many requests in a row by one connection mean that it is alone.
+  static constexpr int kSoloRequests = 4;
 
   explicit Impl(const HttpLimits& limits_in, Handler* handler_in)
       : limits(limits_in), handler(handler_in) {}
@@ -124,6 +126,7 @@ struct HttpServer::Impl {
   template <class Stream>
   asio::awaitable<void> Linger(Stream& stream);
   asio::awaitable<Response> Ask(Request request);
+  bool IsSolo(const Connection& connection);
   void StartDraining();
 
   const HttpLimits limits;
@@ -131,6 +134,8 @@ struct HttpServer::Impl {
   // Before the context, which ends connections that are left when it is destroyed.
   HttpCounters counters;
   std::set<Connection*> connections;
+  const Connection* latest = nullptr;  // whose request came last
+  int in_a_row = 0;
   asio::io_context io{1};
   tcp::acceptor acceptor{io};
   asio::signal_set stop_signals{io};
@@ -241,6 +246,12 @@ asio::awaitable<Response> HttpServer::Impl::Ask(Request request) {
       asio::use_awaitable, std::move(request));
 }
 
+bool HttpServer::Impl::IsSolo(const Connection& connection) {
+  in_a_row = latest == &connection ? in_a_row + 1 : 0;
+  latest = &connection;
+  return in_a_row >= kSoloRequests;
+}
+
 template <class Stream>
 asio::awaitable<bool> HttpServer::Impl::Write(Stream& stream, const Request& head,
                                               Response response, unsigned version,
@@ -342,6 +353,7 @@ asio::awaitable<void> HttpServer::Impl::Exchanges(Stream& stream, Connection& co
     if (!refused) {
       Request request = head;
       request.body = std::move(parser.get().body());
+      request.solo = IsSolo(connection);
       plain.expires_never();
       response = co_await Ask(std::move(request));
     }

@@ -21,6 +21,7 @@ struct Request {
   std::string body;
   std::string id;  // X-Request-Id, or one of ours
   bool loopback = true;
+  bool solo = false;  // the latest requests all came by this one connection
 
   // The header's value; "" where it is absent.
   std::string_view header(std::string_view lower_name) const {

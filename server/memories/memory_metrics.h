@@ -37,6 +37,7 @@ struct MemoryMetrics {
 
   Histogram batch_rows, batch_requests, search_seconds, distance_percentile;
   std::atomic<int64_t> rows{0};                  // answered
+  std::atomic<double> latest_search{1};          // seconds
   std::atomic<int64_t> measured{0}, unknown{0};  // with a percentile; of these at 99 or above
   std::atomic<int64_t> compared{0}, agreed{0};   // classification: base and memory say the same
   std::atomic<int64_t> learned{0}, forgotten{0}, commits{0}, commit_failures{0};

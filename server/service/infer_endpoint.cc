@@ -229,7 +229,9 @@ void AnswerTogether(ServedMemory& memory, const MemoryState& state, std::span<As
     return;
   }
   MemoryMetrics& metrics = memory.metrics();
-  metrics.search_seconds.Observe(std::chrono::duration<double>(WorkClock::now() - begin).count());
+  const double seconds = std::chrono::duration<double>(WorkClock::now() - begin).count();
+  metrics.search_seconds.Observe(seconds);
+  metrics.latest_search.store(seconds, std::memory_order_relaxed);
   metrics.batch_rows.Observe(static_cast<double>(all_keys.rows));
   metrics.batch_requests.Observe(static_cast<double>(together.size()));
   metrics.Observe(*answers);

@@ -31,6 +31,11 @@ int64_t WorkQueue::waiting() const {
   return static_cast<int64_t>(jobs_.size());
 }
 
+bool WorkQueue::idle() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return jobs_.empty() && working_ == 0 && !closed_;
+}
+
 int64_t WorkQueue::CountLike(const Job& first) const {
   return std::count_if(jobs_.begin(), jobs_.end(),
                        [&](const Job& job) { return job.group == first.group; });

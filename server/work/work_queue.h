@@ -53,6 +53,7 @@ class WorkQueue {
   void Work();
   void Close();
   int64_t waiting() const;
+  bool idle() const;  // nothing waits and nothing is being done
 
  private:
   std::vector<Job> Take(std::unique_lock<std::mutex>& lock);
