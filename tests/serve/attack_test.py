@@ -2,8 +2,10 @@
 
     attack_test.py RESMEM                     the tests, some thousand malformed requests
     attack_test.py RESMEM --requests 1000000  only the malformed requests, so many of them
+    RESMEM_HELD=1000 attack_test.py RESMEM Attack   so many slow clients at a time
 """
 import json
+import os
 import random
 import socket
 import sys
@@ -14,6 +16,7 @@ import harness
 from harness import infer_json, rows, triton_request
 
 REQUESTS = int(sys.argv.pop(sys.argv.index("--requests") + 1)) if "--requests" in sys.argv else 3000
+HELD = int(os.environ.get("RESMEM_HELD", 200))
 ONLY_MALFORMED = "--requests" in sys.argv
 if ONLY_MALFORMED:
     sys.argv.remove("--requests")
@@ -39,7 +42,7 @@ def head(length=None, path="/v2/models/m/infer", more=""):
 @unittest.skipIf(ONLY_MALFORMED, "only the malformed requests")
 class Attack(harness.ServerTest):
     words = ("--header-seconds", "1", "--body-seconds", "1", "--idle-seconds", "2", "--write-seconds", "2",
-             "--max-body", "1", "--max-bodies", "8", "--max-connections", "300", "--max-header", "8")
+             "--max-body", "1", "--max-bodies", "8", "--max-connections", str(HELD + 100), "--max-header", "8")
 
     def healthy(self):
         status, answer, _ = self.server.ask("POST", "/v2/models/m/infer", infer_json(rows(1)))
@@ -47,7 +50,7 @@ class Attack(harness.ServerTest):
 
     def test_slow_clients_keep_nobody_waiting_and_are_ended(self):
         before = self.server.resident_mb()
-        held = [self.server.socket() for _ in range(200)]
+        held = [self.server.socket() for _ in range(HELD)]
         for i, raw in enumerate(held):
             raw.sendall((b"GET /v2 HT", head(1000) + b"{", b"G")[i % 3])
         begin = time.time()
@@ -138,7 +141,7 @@ class Attack(harness.ServerTest):
 
     def test_a_flood_of_connections_is_refused_and_passes(self):
         held = []
-        for _ in range(600):
+        for _ in range(HELD + 400):
             try:
                 held.append(self.server.socket(5))
             except OSError:

@@ -1,4 +1,7 @@
-"""Who is let in: addresses, keys and roles, TLS; settings, reload and drain under load."""
+"""Who is let in: addresses, keys and roles, TLS; settings, reload and drain under load.
+
+RESMEM_RELOADS=1000 RESMEM_DRAINS=100 door_test.py RESMEM UnderLoad: so many of each.
+"""
 import os
 import pathlib
 import shutil
@@ -13,6 +16,7 @@ import unittest
 import harness
 from harness import infer_json, rows
 
+RELOADS, DRAINS = int(os.environ.get("RESMEM_RELOADS", 20)), int(os.environ.get("RESMEM_DRAINS", 3))
 KEYS = {"phone": ("predict", "predict-key-0123456789"), "labels": ("teach", "teach-key-0123456789ab"),
         "boss": ("admin", "admin-key-0123456789ab")}
 
@@ -232,7 +236,7 @@ class UnderLoad(unittest.TestCase):
         self.addCleanup(server.stop)
         results, stop = [], threading.Event()
         threads = self.clients(server, results, stop)
-        for i in range(20):
+        for i in range(RELOADS):
             if i % 2:
                 server.process.send_signal(signal.SIGHUP)
                 time.sleep(0.02)
@@ -245,7 +249,7 @@ class UnderLoad(unittest.TestCase):
         self.assertEqual(len({answer for _, answer in results}), 1)
 
     def test_a_drain_answers_what_has_begun_and_ends(self):
-        for _ in range(3):
+        for _ in range(DRAINS):
             server = harness.Server(self.folder)
             idle = server.connect()
             self.assertEqual(server.ask("GET", "/v2", connection=idle)[0], 200)
