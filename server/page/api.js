@@ -68,9 +68,11 @@ const idsJson = (name, ids) => `"${name}":[${ids.join(",")}]`;
 export const server = () => get("/v2");
 export const memories = async () => (await get("/v1/memories")).memories;
 export const about = (name) => get(`/v2/models/${encodeURIComponent(name)}`);
-export const explain = (name, body, signal) => post(v1(name, "explain"), body, signal);
+// An id that is a text here is a number there.
+export const queryJson = (body) =>
+    JSON.stringify(body).replace(/"leave_out":"(\d+)"/, "\"leave_out\":$1");
+export const explain = (name, body, signal) => post(v1(name, "explain"), queryJson(body), signal);
 export const neighbors = async (name, body) => (await post(v1(name, "neighbors"), body)).neighbors;
-export const learn = (name, body) => post(v1(name, "learn"), body);
 export const correct = (name, body) => post(v1(name, "correct"), body);
 export const forget = (name, ids, keep) =>
     post(v1(name, "forget"), `{${idsJson("ids", ids)},"keep_for_undo":${keep}}`);
@@ -78,6 +80,18 @@ export const undo = (name, edit) => post(v1(name, "undo"), {edit});
 export const previewLearn = (name, rows) => post(v1(name, "preview"), {learn: rows});
 export const previewForget = (name, ids) =>
     post(v1(name, "preview"), `{${idsJson("forget", ids)}}`);
+// A stored row under its own id, with another label.
+const rowJson = (row, label) => `{${idsJson("ids", [row.id])},${
+    JSON.stringify({
+          keys: row.key,
+          logits: row.logits,
+          label,
+          ...(row.source === undefined ? {} : {sources: [row.source]}),
+        })
+        .slice(1)}`;
+export const learn = (name, row, label) => post(v1(name, "learn"), rowJson(row, label));
+export const previewRelabel = (name, row, label) =>
+    post(v1(name, "preview"), `{"learn":${rowJson(row, label)},${idsJson("forget", [row.id])}}`);
 export const history = async (name, before) =>
     (await get(v1(name, `history?limit=20${before ? `&before=${before}` : ""}`))).edits;
 export const rows = async (name, ids) => (await get(v1(name, `rows?ids=${ids.join(",")}`))).rows;

@@ -1,19 +1,20 @@
 // The question on the screen as a command or a program.
-import {key} from "./api.js";
+import {key, queryJson} from "./api.js";
 
 const quote = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
 export function asCurl(memory, body) {
   const secret = key.get() ? " -H \"Authorization: Bearer $RESMEM_KEY\"" : "";
   return `curl -s${secret} ${location.origin}/v1/memories/${memory}/explain \\\n  -d ${
-      quote(JSON.stringify(body))}`;
+      quote(queryJson(body))}`;
 }
 
 const literal = (value) => JSON.stringify(value).replaceAll(",", ", ");
 
 export function asPython(memory, body) {
   const lines = Object.entries(body).map(
-      ([name, value]) => `    ${JSON.stringify(name)}: ${literal(value)},`);
+      ([name, value]) =>
+          `    ${JSON.stringify(name)}: ${name === "leave_out" ? value : literal(value)},`);
   const secret = key.get() ?
       "\n    headers={\"Authorization\": \"Bearer \" + os.environ[\"RESMEM_KEY\"]}," :
       "";

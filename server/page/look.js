@@ -28,7 +28,7 @@ function actions(page, id) {
     link(
         "Forget it",
         () => {
-          state.toForget = id;
+          state.toForget = {id};
           page.go("teach");
         },
         `Forget row ${id}`),
@@ -102,7 +102,14 @@ function suspects(page, show, review) {
       [link(`row ${row.id}`, () => show(row.id)), className(row.label), className(row.suggested),
        percent(row.disagreement, 0), number(row.residual, 2),
        el("span", null, ...actions(page, row.id), " ",
-          link("Keep", (event) => event.target.closest("tr").remove(), `Keep row ${row.id}`))];
+          link(
+              "Relabel",
+              () => {
+                state.toForget = {id: row.id, label: className(row.suggested)};
+                page.go("teach");
+              },
+              `Relabel row ${row.id}`),
+          " ", link("Keep", (event) => event.target.closest("tr").remove(), `Keep row ${row.id}`))];
   return table(
       "Likely label errors", ["row", "label", "neighbors say", "disagree", "residual", ""],
       rows.map(line));
@@ -189,12 +196,13 @@ function Review(page, show) {
     element:
         el("div", {class: "review"},
            button("Find rows that deserve a look", load, {class: "main", id: "review"}), out),
-    clear: () => out.replaceChildren()
+    clear: () => out.replaceChildren(),
+    again: () => out.childElementCount > 0 && load(),
   };
 }
 
 export function LookView(root, page) {
-  let points = null, loaded = null, index = new Map();
+  let points = null, loaded = null, edited = false, index = new Map();
   const shownLegend = el("p", {class: "legend"});
   const note = el("p", {class: "quiet"});
   const by = el("select", {id: "color-by"});
@@ -223,9 +231,13 @@ export function LookView(root, page) {
 
   async function load() {
     const {memory} = state;
-    if (!memory || loaded === memory.name + memory.rows) return;
+    if (!memory || (loaded === memory.name && !edited)) return;
     points = await api.map(memory.name);
-    loaded = memory.name + memory.rows;
+    if (loaded === memory.name)
+      review.again();
+    else
+      review.clear();
+    [loaded, edited] = [memory.name, false];
     index = new Map();
     points.id.forEach((value, i) => index.set(value.toString(), i));
     const choices = memory.classifies ?
@@ -240,7 +252,6 @@ export function LookView(root, page) {
             `${number(count)} of ${number(memory.rows)}` :
             number(count)} rows, by the two directions in which their keys differ most.`;
     row.clear();
-    review.clear();
   }
 
   const find = (event) => {
@@ -262,7 +273,7 @@ export function LookView(root, page) {
          row.element),
       review.element);
 
-  on("edited", () => (loaded = null));
+  on("edited", () => (edited = true));
   return {
     async enter() {
       await load();

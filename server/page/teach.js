@@ -1,60 +1,10 @@
-// Teach: correct an answer, forget a row; what would change, first; and all edits, to be undone.
+// Teach: correct an answer, forget or relabel a row, and all edits, to be undone.
 import {explainBody, readAnswer} from "./answer.js";
 import * as api from "./api.js";
 import {button, el, field, number, percent, say} from "./dom.js";
+import {Forgetting} from "./forget.js";
 import {className, classNumber, on, state, tell} from "./state.js";
-
-function previewText(preview) {
-  const {queries, changed} = preview;
-  if (queries === 0)
-    return [el("p", null, "Nothing was asked yet, so there is nothing to compare.")];
-  const count = changed.length === 0 ? "none changes its answer" :
-                                       `${number(changed.length)} would be answered differently`;
-  const line = (change) =>
-      el("li", null,
-         state.memory.classifies ?
-             [className(change.before), " → ", el("strong", null, className(change.after))] :
-             `a value moves by ${number(change.largest_change)}`,
-         el("small", null, ` ${change.request.slice(0, 12)}, row ${change.row}`));
-  return [
-    el("p", null, `Of the last ${number(queries)} queries, ${count}.`),
-    el("ol", {class: "changes"}, ...changed.slice(0, 20).map(line))
-  ];
-}
-
-// Preview and accept, in this order, for one kind of edit.
-function Steps(page, {accept, preview, make}) {
-  const shown = el("div", {class: "preview", "aria-live": "polite"});
-  const done = el("div", {class: "done", "aria-live": "polite"});
-  const show = () => page.run(async () => shown.replaceChildren(...previewText(await preview())));
-  const go = () => page.run(async () => {
-    const result = await make();
-    if (!result) return;
-    shown.replaceChildren();
-    const {edit} = result.edit;
-    const back = button("Undo", () => page.run(async () => {
-      await api.undo(state.memory.name, edit);
-      done.replaceChildren(el("p", null, `Edit ${edit} was undone.`));
-      tell("edited");
-    }));
-    done.replaceChildren(
-        el("p", null, `Done: edit ${edit}. The memory has ${number(result.rows)} rows. `,
-           result.edit.undoable && back));
-    say(`Edit ${edit} was made.`);
-    tell("edited");
-  });
-  return {
-    clear: () => {
-      shown.replaceChildren();
-      done.replaceChildren();
-    },
-    element:
-        el("div", null,
-           el("div", {class: "line"}, button("What would change?", show),
-              button(accept, go, {class: "main"})),
-           shown, done),
-  };
-}
+import {Steps} from "./steps.js";
 
 function Correction(page) {
   const now = el("p", {class: "now", "aria-live": "polite"});
@@ -128,56 +78,6 @@ function Correction(page) {
     element:
         el("div", {class: "panel"}, el("h3", null, "Correct an answer"), now,
            el("div", {class: "line"}, field("What it should be", label), classes), steps.element),
-  };
-}
-
-function Forgetting(page) {
-  const id = el("input", {id: "forget-id", inputmode: "numeric", size: 12});
-  const erase = el("input", {type: "checkbox", id: "erase"});
-  const shown = el("p", {class: "quiet", "aria-live": "polite"});
-  const ids = () => {
-    const list = id.value.split(/[\s,;]+/).filter(Boolean);
-    if (list.length === 0 || !list.every((each) => /^\d+$/.test(each)))
-      throw new api.Problem("Enter the id of a row, or several.", 0);
-    return list;
-  };
-  const steps = Steps(page, {
-    accept: "Forget it",
-    preview: async () => {
-      const rows = await api.rows(state.memory.name, ids());
-      shown.textContent =
-          rows.map(
-                  (row) => [`row ${row.id}`, state.memory.classifies ? className(row.label) : "",
-                            row.source]
-                               .filter(Boolean)
-                               .join(", "))
-              .join("; ");
-      return api.previewForget(state.memory.name, ids());
-    },
-    make: async () => api.forget(state.memory.name, ids(), !erase.checked),
-  });
-  id.addEventListener("input", () => {
-    steps.clear();
-    shown.textContent = "";
-  });
-  on("memory", () => {
-    id.value = "";
-    steps.clear();
-    shown.textContent = "";
-  });
-  return {
-    enter() {
-      if (state.toForget === undefined) return;
-      id.value = state.toForget;
-      delete state.toForget;
-      steps.clear();
-      id.focus();
-    },
-    element:
-        el("div", {class: "panel"}, el("h3", null, "Forget an example"),
-           el("div", {class: "line"}, field("Id of the row", id),
-              el("label", {class: "check"}, erase, "erase for good, without undo")),
-           shown, steps.element),
   };
 }
 

@@ -111,6 +111,10 @@ class Look(PageTest):
         self.assertEqual(parts[1], ["row 1010"])
         self.assertEqual(sum(each["rows"] for each in review["classes"]), review["checked"])
         self.assertEqual(len(parts[2]), sum(each["fixed"] + each["harmed"] > 0 for each in review["classes"]))
+        self.relabel_1030(review["label_errors"][0])
+        self.browser.evaluate("document.querySelector('.review-part').remove()")  # to see that it comes again
+        self.browser.go("look")
+        self.browser.until("document.querySelectorAll('.review-part').length === 3")
         self.browser.click("Keep row 1030")
         self.assertNotIn("row 1030", self.browser.texts(".review-part:nth-child(1) tbody th"))
         self.browser.click("Forget row 1020")
@@ -118,6 +122,23 @@ class Look(PageTest):
         self.browser.go("look")
         self.browser.click("Ask row 1020")
         self.browser.until("document.getElementById('answer')")
+
+    def relabel_1030(self, suspect):
+        """Relabeled as its neighbors say, and back."""
+        before = self.ask("GET", "rows?ids=1030")["rows"][0]
+        self.browser.click("Relabel row 1030")
+        panel = "#view-teach .panel:nth-child(2)"
+        self.browser.until("document.getElementById('relabel')?.value")
+        self.browser.click("What would change?", panel)
+        self.browser.until(f"document.querySelector('{panel} .preview p')")
+        self.browser.click("Relabel it")
+        self.browser.until(f"document.querySelector('{panel} .done button')")
+        after = self.ask("GET", "rows?ids=1030")["rows"][0]
+        self.assertEqual(after["label"], suspect["suggested"])
+        self.assertEqual((after["key"], after["logits"]), (before["key"], before["logits"]))
+        self.browser.click("Undo", panel)
+        self.browser.until(f"document.querySelector('{panel} .done').textContent.includes('was undone')")
+        self.assertEqual(self.ask("GET", "rows?ids=1030")["rows"][0], before)
 
 
 class Watch(PageTest):
