@@ -2,13 +2,14 @@
 #include <filesystem>
 #include <optional>
 
+#include "commands/print_run.h"
 #include "console/command.h"
 #include "console/format.h"
 #include "console/interrupt.h"
 #include "console/next_step.h"
 #include "inputs/token_options.h"
 #include "lm_training/lm_training.h"
-#include "outputs/run_folder.h"
+#include "recipe/run_folder.h"
 
 namespace resmem::cli {
 namespace {
@@ -69,15 +70,10 @@ void LmTrain::Declare(CommandLine& line) {
       "rate, batch and dropout; both with Adafactor; the options below override single values");
   line.Value("--passes", &recipe_.passes, "N", "passes over the tokens");
   line.Value("--batch", &batch_, "N", "windows per step").Default("the preset's");
-  line.Choice("--optimizer", &optimizer_,
-              std::vector<std::pair<std::string, LmOptimizer>>{
-                  {"adamw", LmOptimizer::kAdamW}, {"adafactor", LmOptimizer::kAdafactor}},
+  line.Choice("--optimizer", &optimizer_, ChoicesOf<LmOptimizer>(),
               "the optimizer; adamw needs a tenth of adafactor's rate")
       .Default("the preset's");
-  line.Choice("--schedule", &schedule_,
-              std::vector<std::pair<std::string, LmSchedule>>{
-                  {"inverse-root", LmSchedule::kInverseRoot}, {"cosine", LmSchedule::kCosine}},
-              "how the learning rate falls")
+  line.Choice("--schedule", &schedule_, ChoicesOf<LmSchedule>(), "how the learning rate falls")
       .Default("the preset's");
   line.Value("--peak-rate", &peak_rate_, "X", "learning rate after the warm-up")
       .Default("the preset's");
@@ -129,7 +125,7 @@ Status LmTrain::PrepareFolder(const LmRecipe& recipe) const {
   if (std::filesystem::exists(path, failed)) {
     RESMEM_ASSIGN_OR_RETURN(const LmRecipe present, ReadLmRecipe(path));
     const std::string difference = LmRecipeDifference(present, recipe);
-    if (!difference.empty()) return HoldsAnotherRun(folder_, difference);
+    if (!difference.empty()) return HoldsAnotherRun(folder_, difference, kOtherRunAdvice);
   }
   RESMEM_RETURN_IF_ERROR(MakeRunFolder(folder_));
   return WriteLmRecipe(path, recipe);

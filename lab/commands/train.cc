@@ -2,9 +2,10 @@
 #include <filesystem>
 #include <optional>
 
+#include "commands/print_run.h"
 #include "console/command.h"
 #include "console/next_step.h"
-#include "outputs/run_folder.h"
+#include "recipe/run_folder.h"
 #include "recipe/train_recipe.h"
 #include "reproduce/training_program.h"
 
@@ -68,10 +69,7 @@ void TrainCommand::Declare(CommandLine& line) {
   line.Value("--seed", &recipe_.seed, "N",
              "seed of the initial weights, order, crops and held-out rows");
   line.Value("--threads", &recipe_.threads, "N", "number of threads, 0: all");
-  line.Choice("--precision", &recipe_.precision,
-              std::vector<std::pair<std::string, Precision>>{{"auto", Precision::kAuto},
-                                                             {"float32", Precision::kFloat32},
-                                                             {"bfloat16", Precision::kBfloat16}},
+  line.Choice("--precision", &recipe_.precision, ChoicesOf<Precision>(),
               "precision of products during training; auto: bfloat16 for ResNets if the processor "
               "has AMX tiles (3 times as fast), else float32");
   line.Group("Recipe");
@@ -80,9 +78,7 @@ void TrainCommand::Declare(CommandLine& line) {
              "epochs; the options below override single values");
   line.Value("--epochs", &epochs_, "N", "passes over the rows").Default("the preset's");
   line.Value("--batch", &batch_, "N", "rows per step").Default("128");
-  line.Choice("--schedule", &schedule_,
-              std::vector<std::pair<std::string, RateSchedule>>{
-                  {"steps", RateSchedule::kSteps}, {"one-cycle", RateSchedule::kOneCycle}},
+  line.Choice("--schedule", &schedule_, ChoicesOf<RateSchedule>(),
               "how the learning rate falls after the warm-up")
       .Default("the preset's");
   line.Value("--peak-rate", &peak_rate_, "X", "learning rate after the warm-up").Default("0.4");
@@ -149,7 +145,7 @@ Status TrainCommand::PrepareFolder(const TrainRecipe& recipe) const {
     // A run that never finished an epoch has nothing to lose.
     const bool begun = fs::exists(folder_ + "/log.jsonl", failed);
     if (!begun) return WriteTrainRecipe(path, recipe);
-    return HoldsAnotherRun(folder_, difference);
+    return HoldsAnotherRun(folder_, difference, kOtherRunAdvice);
   }
   RESMEM_RETURN_IF_ERROR(MakeRunFolder(folder_));
   return WriteTrainRecipe(path, recipe);

@@ -20,6 +20,7 @@
 #include <span>
 #include <string>
 
+#include "recipe/named_values.h"
 #include "resmem/status.h"
 #include "transformer/shape.h"
 
@@ -29,13 +30,19 @@ namespace resmem {
 //   kInverseRoot  the peak for `constant_steps`, then times sqrt(constant_steps / step)
 //   kCosine       half a cosine from the peak down to a tenth of it at the last step
 enum class LmSchedule { kInverseRoot, kCosine };
-const char* LmScheduleName(LmSchedule schedule);  // "inverse-root", "cosine"
+constexpr auto NamesOf(LmSchedule) {
+  return std::to_array<NamedValue<LmSchedule>>(
+      {{"inverse-root", LmSchedule::kInverseRoot}, {"cosine", LmSchedule::kCosine}});
+}
 
 //   kAdamW      Loshchilov and Hutter 2019; weight decay on matrices, not on norms
 //   kAdafactor  Shazeer and Stern 2018, as T5 used it: no momentum, second moments by row and
 //               column, steps relative to the size of the parameter
 enum class LmOptimizer { kAdamW, kAdafactor };
-const char* LmOptimizerName(LmOptimizer optimizer);  // "adamw", "adafactor"
+constexpr auto NamesOf(LmOptimizer) {
+  return std::to_array<NamedValue<LmOptimizer>>(
+      {{"adamw", LmOptimizer::kAdamW}, {"adafactor", LmOptimizer::kAdafactor}});
+}
 
 struct LmRecipe {
   std::string network = "t5-d256-l4-h4-f1024";

@@ -4,13 +4,12 @@
 #include <numbers>
 
 #include "lm_training/lm_training.h"
-#include "recipe/recipe_file.h"
+#include "recipe/recipe_codec.h"
 #include "support/text.h"
 
 namespace resmem {
 namespace {
 
-constexpr int64_t kVersion = 1;
 constexpr const char* kPresets[] = {"lm-short", "lm-paper"};
 constexpr double kLastShare = 0.1;  // of the peak rate, at the end of a cosine
 
@@ -18,79 +17,40 @@ Status Invalid(const std::string& message) {
   return Status(ErrorCode::kInvalidArgument, message);
 }
 
-Status InRange(const char* name, double value, double low, double high) {
-  if (value >= low && value <= high) return {};
-  return Invalid(Text(name, " is ", value, "; give a value from ", low, " to ", high));
-}
-Status InRange(const char* name, int64_t value, int64_t low, int64_t high) {
-  if (value >= low && value <= high) return {};
-  return Invalid(Text(name, " is ", value, "; give a value from ", low, " to ", high));
-}
+struct LmRecipeLayout {
+  static constexpr char kVersionField[] = "resmem_lm_recipe";
+  static constexpr int64_t kVersion = 1;
+  static constexpr bool MayLack(std::string_view) { return false; }
+  static constexpr bool IsCompared(std::string_view name) { return name != "threads"; }
 
-// Calls visit(name, member) for every field, in the order of the file.
-template <typename Recipe, typename Visit>
-void EachField(Recipe& r, Visit&& visit) {
-  visit("network", r.network);
-  visit("tokens", r.tokens);
-  visit("validation", r.validation);
-  visit("vocabulary", r.vocabulary);
-  visit("context", r.context);
-  visit("validation_windows", r.validation_windows);
-  visit("preset", r.preset);
-  visit("passes", r.passes);
-  visit("batch", r.batch);
-  visit("optimizer", r.optimizer);
-  visit("schedule", r.schedule);
-  visit("peak_rate", r.peak_rate);
-  visit("warmup_steps", r.warmup_steps);
-  visit("constant_steps", r.constant_steps);
-  visit("weight_decay", r.weight_decay);
-  visit("most_gradient", r.most_gradient);
-  visit("dropout", r.dropout);
-  visit("embedding_deviation", r.embedding_deviation);
-  visit("seed", r.seed);
-  visit("threads", r.threads);
-  visit("evaluate_every", r.evaluate_every);
-  visit("checkpoint_every", r.checkpoint_every);
-}
-
-template <typename T>
-bool Take(const Json& value, T* out) {
-  return TakeJson(value, out);
-}
-bool Take(const Json& value, LmSchedule* out) {
-  return TakeNamed(value, {LmSchedule::kInverseRoot, LmSchedule::kCosine}, LmScheduleName, out);
-}
-bool Take(const Json& value, LmOptimizer* out) {
-  return TakeNamed(value, {LmOptimizer::kAdamW, LmOptimizer::kAdafactor}, LmOptimizerName, out);
-}
-
-template <typename T>
-Json Give(const T& value) {
-  return value;
-}
-Json Give(LmSchedule schedule) {
-  return LmScheduleName(schedule);
-}
-Json Give(LmOptimizer optimizer) {
-  return LmOptimizerName(optimizer);
-}
-
-Json ToJson(const LmRecipe& recipe) {
-  Json json;
-  json["resmem_lm_recipe"] = kVersion;
-  EachField(recipe, [&](const char* name, const auto& member) { json[name] = Give(member); });
-  return json;
-}
+  template <typename Recipe, typename Visit>
+  static void Each(Recipe& r, Visit&& visit) {
+    visit("network", r.network);
+    visit("tokens", r.tokens);
+    visit("validation", r.validation);
+    visit("vocabulary", r.vocabulary);
+    visit("context", r.context);
+    visit("validation_windows", r.validation_windows);
+    visit("preset", r.preset);
+    visit("passes", r.passes);
+    visit("batch", r.batch);
+    visit("optimizer", r.optimizer);
+    visit("schedule", r.schedule);
+    visit("peak_rate", r.peak_rate);
+    visit("warmup_steps", r.warmup_steps);
+    visit("constant_steps", r.constant_steps);
+    visit("weight_decay", r.weight_decay);
+    visit("most_gradient", r.most_gradient);
+    visit("dropout", r.dropout);
+    visit("embedding_deviation", r.embedding_deviation);
+    visit("seed", r.seed);
+    visit("threads", r.threads);
+    visit("evaluate_every", r.evaluate_every);
+    visit("checkpoint_every", r.checkpoint_every);
+  }
+};
 
 }  // namespace
-
-const char* LmScheduleName(LmSchedule schedule) {
-  return schedule == LmSchedule::kInverseRoot ? "inverse-root" : "cosine";
-}
-const char* LmOptimizerName(LmOptimizer optimizer) {
-  return optimizer == LmOptimizer::kAdamW ? "adamw" : "adafactor";
-}
 
 Status ApplyLmPreset(const std::string& name, LmRecipe* recipe) {
   const LmRecipe defaults;
@@ -171,26 +131,15 @@ double LmRateAt(const LmRecipe& recipe, int64_t step, int64_t steps) {
 }
 
 std::string LmRecipeDifference(const LmRecipe& a, const LmRecipe& b) {
-  const Json mine = ToJson(a), theirs = ToJson(b);
-  for (const auto& [name, value] : mine.items()) {
-    if (name == "threads" || theirs[name] == value) continue;
-    return Text(name, ": ", ShownJson(value), " there, ", ShownJson(theirs[name]), " asked");
-  }
-  return {};
+  return FirstDifference<LmRecipeLayout>(a, b);
 }
 
 Status WriteLmRecipe(const std::string& path, const LmRecipe& recipe) {
-  return WriteRecipeFile(path, ToJson(recipe));
+  return WriteRecipeJson(path, RecipeJson<LmRecipeLayout>(recipe));
 }
 
 Result<LmRecipe> ReadLmRecipe(const std::string& path) {
-  RESMEM_ASSIGN_OR_RETURN(const Json json, ReadRecipeFile(path, "resmem_lm_recipe", kVersion));
-  LmRecipe recipe;
-  RecipeFields fields(json, path);
-  EachField(recipe, [&](const char* name, auto& member) {
-    fields.Read(name, [&](const Json& value) { return Take(value, &member); });
-  });
-  RESMEM_RETURN_IF_ERROR(fields.status());
+  RESMEM_ASSIGN_OR_RETURN(const LmRecipe recipe, (ReadRecipe<LmRecipeLayout, LmRecipe>(path)));
   RESMEM_RETURN_IF_ERROR(CheckLmRecipe(recipe));
   return recipe;
 }

@@ -1,4 +1,4 @@
-// The state of a training run on disk: checkpoints and the log.
+// What a training run keeps of itself in its folder.
 #ifndef RESMEM_LAB_LM_TRAINING_RUN_STATE_H_
 #define RESMEM_LAB_LM_TRAINING_RUN_STATE_H_
 
@@ -6,9 +6,12 @@
 #include <string>
 
 #include "lm_training/optimizer.h"
+#include "recipe/run_folder.h"
 #include "resmem/status.h"
 
 namespace resmem {
+
+inline constexpr RunKind kLmRun = {"step", 8, "arrays"};
 
 struct RunProgress {
   int64_t step = 0;       // steps taken
@@ -20,33 +23,15 @@ struct RunProgress {
   double report_seconds = 0;
 };
 
-class RunState {
- public:
-  explicit RunState(std::string folder) : folder_(std::move(folder)) {}
+Json ReportJson(const LmReport& report);  // a line of the log
 
-  // What the run learns from; a checkpoint of other data is refused.
-  void set_data(std::string fingerprint) { data_ = std::move(fingerprint); }
-
-  std::string File(const std::string& name) const { return folder_ + "/" + name; }
-
-  // Writes the state and removes all but the newest two checkpoints.
-  Status Save(const RunProgress& progress, const NamedValues& state) const;
-  // From the newest checkpoint that is sound; one that is not is told to `note` and passed over.
-  // No checkpoint: step 0, `state` untouched.  kMismatch: of another model or
-  // of other data.
-  Result<RunProgress> Restore(const NamedValues& state,
-                              const std::function<void(const std::string&)>& note) const;
-
-  // Keeps the lines up to `step`: what a killed run wrote beyond its checkpoint comes again.
-  Status CutLog(int64_t step) const;
-  Status Log(const LmReport& report) const;
-
- private:
-  Result<std::vector<int64_t>> Checkpoints() const;  // their steps, rising
-  Result<RunProgress> Load(const std::string& path, const NamedValues& state) const;
-
-  std::string folder_, data_;
-};
+// `data`: fingerprint of what the run learns from; a checkpoint of other data is refused.
+Status SaveRun(const RunFolder& folder, const RunProgress& progress, const std::string& data,
+               const NamedValues& state);
+// As RunFolder::Restore(); no checkpoint: step 0.
+Result<RunProgress> RestoreRun(const RunFolder& folder, const std::string& data,
+                               const NamedValues& state,
+                               const std::function<void(const std::string&)>& note);
 
 }  // namespace resmem
 

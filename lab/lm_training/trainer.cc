@@ -58,7 +58,7 @@ Status CheckMemory(const LmRecipe& recipe, const LanguageModelShape& shape) {
 class Run {
  public:
   Run(const std::string& folder, const LmObserver& observer)
-      : state_(folder), observer_(observer) {}
+      : folder_(folder, kLmRun), observer_(observer) {}
   Status Train();
 
  private:
@@ -68,7 +68,8 @@ class Run {
   Status Export(const std::string& name) const;
   NamedValues State();
 
-  RunState state_;
+  RunFolder folder_;
+  std::string data_;  // its fingerprint
   const LmObserver& observer_;
   LmRecipe recipe_;
   std::optional<TokenSet> tokens_, validation_;
@@ -86,7 +87,7 @@ class Run {
 };
 
 Status Run::Prepare() {
-  RESMEM_ASSIGN_OR_RETURN(recipe_, ReadLmRecipe(state_.File("recipe.json")));
+  RESMEM_ASSIGN_OR_RETURN(recipe_, ReadLmRecipe(folder_.File("recipe.json")));
   threads_ = ResolveThreads(static_cast<int>(recipe_.threads));
   RESMEM_ASSIGN_OR_RETURN(tokens_, TokenSet::Open(recipe_.tokens));
   RESMEM_ASSIGN_OR_RETURN(const int64_t vocabulary, VocabularyFor(recipe_, *tokens_));
@@ -101,8 +102,8 @@ Status Run::Prepare() {
     validation_windows_ =
         EvenlySpread(CutWindows(*validation_, recipe_.context), recipe_.validation_windows);
   }
-  state_.set_data(tokens_->fingerprint() +
-                  (validation_.has_value() ? " " + validation_->fingerprint() : ""));
+  data_ =
+      tokens_->fingerprint() + (validation_.has_value() ? " " + validation_->fingerprint() : "");
   windows_ = CutWindows(*tokens_, recipe_.context);
   steps_a_pass_ = (std::ssize(windows_) + recipe_.batch - 1) / recipe_.batch;
   steps_ = steps_a_pass_ * recipe_.passes;
@@ -158,7 +159,7 @@ Result<Outcome> Run::Step() {
 }
 
 Status Run::Export(const std::string& name) const {
-  const std::string path = state_.File(name + ".onnx");
+  const std::string path = folder_.File(name + ".onnx");
   RESMEM_RETURN_IF_ERROR(ExportLanguageModel(path, shape_, *layout_, values_, recipe_.context));
   ModelManifest manifest;
   manifest.input = kTokensInput;
@@ -194,7 +195,7 @@ Status Run::Report() {
     }
   }
   report.seconds = progress_.seconds;
-  RESMEM_RETURN_IF_ERROR(state_.Log(report));
+  RESMEM_RETURN_IF_ERROR(folder_.Log(ReportJson(report)));
   progress_.loss = progress_.report_seconds = 0;
   progress_.predicted = progress_.right = 0;
   observer_.report(report);
@@ -204,8 +205,8 @@ Status Run::Report() {
 Status Run::Train() {
   RESMEM_RETURN_IF_ERROR(Prepare());
   const NamedValues state = State();
-  RESMEM_ASSIGN_OR_RETURN(progress_, state_.Restore(state, observer_.note));
-  RESMEM_RETURN_IF_ERROR(state_.CutLog(progress_.step));
+  RESMEM_ASSIGN_OR_RETURN(progress_, RestoreRun(folder_, data_, state, observer_.note));
+  RESMEM_RETURN_IF_ERROR(folder_.CutLog(progress_.step));
   observer_.note(
       Text(recipe_.network, ": ", layout_->size, " parameters, a vocabulary of ", shape_.vocabulary,
            ", ", windows_.size(), " windows of ", tokens_->documents(),
@@ -235,7 +236,7 @@ Status Run::Train() {
     const bool stopped =
         !observer_.step(progress_.step, steps_, outcome.loss / predicted, predicted / seconds);
     if (reported || stopped || progress_.step % recipe_.checkpoint_every == 0) {
-      RESMEM_RETURN_IF_ERROR(state_.Save(progress_, state));
+      RESMEM_RETURN_IF_ERROR(SaveRun(folder_, progress_, data_, state));
     }
     if (stopped && !last) {
       return Status(ErrorCode::kCancelled, Text("stopped after step ", progress_.step,

@@ -122,7 +122,7 @@ TEST_F(LmTrainerTest, AResumedRunEndsWithTheBytesOfAnUnbrokenOneOnAnyThreads) {
   for (const LmOptimizer optimizer : {LmOptimizer::kAdamW, LmOptimizer::kAdafactor}) {
     LmRecipe recipe = Recipe();
     recipe.optimizer = optimizer;
-    const std::string name = LmOptimizerName(optimizer);
+    const std::string name = NameOf(optimizer);
     const std::string whole = Folder((name + "-whole").c_str(), recipe);
     recipe.threads = 3;
     const std::string broken = Folder((name + "-broken").c_str(), recipe);

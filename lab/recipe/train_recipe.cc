@@ -4,13 +4,12 @@
 #include <charconv>
 #include <cmath>
 
-#include "recipe/recipe_file.h"
+#include "recipe/recipe_codec.h"
 #include "support/text.h"
 
 namespace resmem {
 namespace {
 
-constexpr int64_t kRecipeVersion = 1;
 constexpr const char* kPresets[] = {"short", "long", "paper"};
 constexpr int64_t kDepths[] = {8, 14, 20, 32, 44, 56};
 constexpr int64_t kMostHidden = 65536;
@@ -19,104 +18,54 @@ Status Invalid(const std::string& message) {
   return Status(ErrorCode::kInvalidArgument, message);
 }
 
-Status InRange(const char* name, double value, double low, double high) {
-  if (value >= low && value <= high) return {};
-  return Invalid(Text(name, " is ", value, "; give a value from ", low, " to ", high));
-}
-
 template <typename T>
 bool ParseNumber(std::string_view text, T* value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// Calls visit(name, member) for every field, in the order of the file.
-template <typename Recipe, typename Visit>
-void EachField(Recipe& r, Visit&& visit) {
-  visit("network", r.network);
-  visit("images", r.images);
-  visit("part", r.part);
-  visit("inputs", r.inputs);
-  visit("labels", r.labels);
-  visit("height", r.height);
-  visit("width", r.width);
-  visit("rows", r.rows);
-  visit("validation_rows", r.validation_rows);
-  visit("test_part", r.test_part);
-  visit("crop_padding", r.crop_padding);
-  visit("flip", r.flip);
-  visit("preset", r.preset);
-  visit("epochs", r.epochs);
-  visit("batch", r.batch);
-  visit("schedule", r.schedule);
-  visit("peak_rate", r.peak_rate);
-  visit("warmup_epochs", r.warmup_epochs);
-  visit("drop_epochs", r.drop_epochs);
-  visit("drop_factor", r.drop_factor);
-  visit("momentum", r.momentum);
-  visit("nesterov", r.nesterov);
-  visit("weight_decay", r.weight_decay);
-  visit("label_smoothing", r.label_smoothing);
-  visit("seed", r.seed);
-  visit("precision", r.precision);
-  visit("threads", r.threads);
-  visit("evaluate_every", r.evaluate_every);
-  visit("keep_epochs", r.keep_epochs);
-}
+struct TrainRecipeLayout {
+  static constexpr char kVersionField[] = "resmem_recipe";
+  static constexpr int64_t kVersion = 1;
+  // Recipes from before there was a choice: their checkpoints say float32.
+  static constexpr bool MayLack(std::string_view name) { return name == "precision"; }
+  static constexpr bool IsCompared(std::string_view) { return true; }
 
-template <typename T>
-bool Take(const Json& value, T* out) {
-  return TakeJson(value, out);
-}
-bool Take(const Json& value, RateSchedule* out) {
-  return TakeNamed(value, {RateSchedule::kSteps, RateSchedule::kOneCycle}, RateScheduleName, out);
-}
-bool Take(const Json& value, Precision* out) {
-  return TakeNamed(value, {Precision::kAuto, Precision::kFloat32, Precision::kBfloat16},
-                   PrecisionName, out);
-}
-bool Take(const Json& value, std::vector<int64_t>* out) {
-  if (!value.is_array()) return false;
-  out->assign(value.size(), 0);
-  return std::equal(value.begin(), value.end(), out->begin(),
-                    [](const Json& from, int64_t& to) { return Take(from, &to); });
-}
-
-template <typename T>
-Json Give(const T& value) {
-  return value;
-}
-Json Give(RateSchedule schedule) {
-  return RateScheduleName(schedule);
-}
-Json Give(Precision precision) {
-  return PrecisionName(precision);
-}
-
-Json ToJson(const TrainRecipe& recipe) {
-  Json json;
-  json["resmem_recipe"] = kRecipeVersion;
-  EachField(recipe, [&](const char* name, const auto& member) { json[name] = Give(member); });
-  return json;
-}
+  template <typename Recipe, typename Visit>
+  static void Each(Recipe& r, Visit&& visit) {
+    visit("network", r.network);
+    visit("images", r.images);
+    visit("part", r.part);
+    visit("inputs", r.inputs);
+    visit("labels", r.labels);
+    visit("height", r.height);
+    visit("width", r.width);
+    visit("rows", r.rows);
+    visit("validation_rows", r.validation_rows);
+    visit("test_part", r.test_part);
+    visit("crop_padding", r.crop_padding);
+    visit("flip", r.flip);
+    visit("preset", r.preset);
+    visit("epochs", r.epochs);
+    visit("batch", r.batch);
+    visit("schedule", r.schedule);
+    visit("peak_rate", r.peak_rate);
+    visit("warmup_epochs", r.warmup_epochs);
+    visit("drop_epochs", r.drop_epochs);
+    visit("drop_factor", r.drop_factor);
+    visit("momentum", r.momentum);
+    visit("nesterov", r.nesterov);
+    visit("weight_decay", r.weight_decay);
+    visit("label_smoothing", r.label_smoothing);
+    visit("seed", r.seed);
+    visit("precision", r.precision);
+    visit("threads", r.threads);
+    visit("evaluate_every", r.evaluate_every);
+    visit("keep_epochs", r.keep_epochs);
+  }
+};
 
 }  // namespace
-
-const char* RateScheduleName(RateSchedule schedule) {
-  return schedule == RateSchedule::kSteps ? "steps" : "one-cycle";
-}
-
-const char* PrecisionName(Precision precision) {
-  switch (precision) {
-    case Precision::kFloat32:
-      return "float32";
-    case Precision::kBfloat16:
-      return "bfloat16";
-    case Precision::kAuto:
-      break;
-  }
-  return "auto";
-}
 
 Result<NetworkName> ParseNetworkName(const std::string& name) {
   NetworkName parsed;
@@ -204,16 +153,15 @@ Status CheckTrainRecipe(const TrainRecipe& r) {
   if (!r.test_part.empty() && !r.labels.empty()) {
     return Invalid("a test part cannot be watched where labels come from a file of their own");
   }
-  const double most_rows = 1e12;
-  RESMEM_RETURN_IF_ERROR(InRange("height", static_cast<double>(r.height), 0, 4096));
-  RESMEM_RETURN_IF_ERROR(InRange("width", static_cast<double>(r.width), 0, 4096));
+  constexpr int64_t kMostRows = 1'000'000'000'000;
+  RESMEM_RETURN_IF_ERROR(InRange("height", r.height, 0, 4096));
+  RESMEM_RETURN_IF_ERROR(InRange("width", r.width, 0, 4096));
   if ((r.height == 0) != (r.width == 0)) return Invalid("height and width belong together");
-  RESMEM_RETURN_IF_ERROR(InRange("rows", static_cast<double>(r.rows), 0, most_rows));
-  RESMEM_RETURN_IF_ERROR(
-      InRange("validation rows", static_cast<double>(r.validation_rows), 0, most_rows));
-  RESMEM_RETURN_IF_ERROR(InRange("crop padding", static_cast<double>(r.crop_padding), 0, 512));
-  RESMEM_RETURN_IF_ERROR(InRange("epochs", static_cast<double>(r.epochs), 1, 100000));
-  RESMEM_RETURN_IF_ERROR(InRange("batch", static_cast<double>(r.batch), 1, 65536));
+  RESMEM_RETURN_IF_ERROR(InRange("rows", r.rows, 0, kMostRows));
+  RESMEM_RETURN_IF_ERROR(InRange("validation rows", r.validation_rows, 0, kMostRows));
+  RESMEM_RETURN_IF_ERROR(InRange("crop padding", r.crop_padding, 0, 512));
+  RESMEM_RETURN_IF_ERROR(InRange("epochs", r.epochs, 1, 100000));
+  RESMEM_RETURN_IF_ERROR(InRange("batch", r.batch, 1, 65536));
   RESMEM_RETURN_IF_ERROR(InRange("peak rate", r.peak_rate, 1e-9, 1e3));
   RESMEM_RETURN_IF_ERROR(
       InRange("warm-up epochs", r.warmup_epochs, 0, static_cast<double>(r.epochs)));
@@ -221,9 +169,8 @@ Status CheckTrainRecipe(const TrainRecipe& r) {
   RESMEM_RETURN_IF_ERROR(InRange("momentum", r.momentum, 0, 0.9999));
   RESMEM_RETURN_IF_ERROR(InRange("weight decay", r.weight_decay, 0, 1));
   RESMEM_RETURN_IF_ERROR(InRange("label smoothing", r.label_smoothing, 0, 0.99));
-  RESMEM_RETURN_IF_ERROR(InRange("threads", static_cast<double>(r.threads), 0, 1024));
-  RESMEM_RETURN_IF_ERROR(
-      InRange("epochs between evaluations", static_cast<double>(r.evaluate_every), 1, 100000));
+  RESMEM_RETURN_IF_ERROR(InRange("threads", r.threads, 0, 1024));
+  RESMEM_RETURN_IF_ERROR(InRange("epochs between evaluations", r.evaluate_every, 1, 100000));
   for (const auto* list : {&r.drop_epochs, &r.keep_epochs}) {
     if (!std::is_sorted(list->begin(), list->end()) || (!list->empty() && list->front() < 1)) {
       return Invalid("epochs in a list must rise from 1 on");
@@ -236,28 +183,16 @@ Status CheckTrainRecipe(const TrainRecipe& r) {
 }
 
 std::string RecipeDifference(const TrainRecipe& a, const TrainRecipe& b) {
-  const Json mine = ToJson(a), theirs = ToJson(b);
-  for (const auto& [name, value] : mine.items()) {
-    if (theirs[name] != value)
-      return Text(name, ": ", ShownJson(value), " there, ", ShownJson(theirs[name]), " asked");
-  }
-  return {};
+  return FirstDifference<TrainRecipeLayout>(a, b);
 }
 
 Status WriteTrainRecipe(const std::string& path, const TrainRecipe& recipe) {
-  return WriteRecipeFile(path, ToJson(recipe));
+  return WriteRecipeJson(path, RecipeJson<TrainRecipeLayout>(recipe));
 }
 
 Result<TrainRecipe> ReadTrainRecipe(const std::string& path) {
-  RESMEM_ASSIGN_OR_RETURN(const Json json, ReadRecipeFile(path, "resmem_recipe", kRecipeVersion));
-  TrainRecipe recipe;
-  RecipeFields fields(json, path);
-  EachField(recipe, [&](const char* name, auto& member) {
-    // Recipes from before there was a choice: their checkpoints say float32.
-    if (std::string_view(name) == "precision" && !fields.Has(name)) return;
-    fields.Read(name, [&](const Json& value) { return Take(value, &member); });
-  });
-  RESMEM_RETURN_IF_ERROR(fields.status());
+  RESMEM_ASSIGN_OR_RETURN(const TrainRecipe recipe,
+                          (ReadRecipe<TrainRecipeLayout, TrainRecipe>(path)));
   RESMEM_RETURN_IF_ERROR(CheckTrainRecipe(recipe));
   return recipe;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "recipe/named_values.h"
 #include "resmem/status.h"
 
 namespace resmem {
@@ -16,12 +17,19 @@ namespace resmem {
 //   kSteps     the peak, times `drop_factor` after each of `drop_epochs`
 //   kOneCycle  half a cosine from the peak down to 0 at the last step
 enum class RateSchedule { kSteps, kOneCycle };
-const char* RateScheduleName(RateSchedule schedule);  // "steps", "one-cycle"
+constexpr auto NamesOf(RateSchedule) {
+  return std::to_array<NamedValue<RateSchedule>>(
+      {{"steps", RateSchedule::kSteps}, {"one-cycle", RateSchedule::kOneCycle}});
+}
 
 // In which numbers networks multiply while they learn; sums, weights and statistics are float32.
 //   kAuto      bfloat16 where network and processor can (ResNets; AMX tiles), else float32
 enum class Precision { kAuto, kFloat32, kBfloat16 };
-const char* PrecisionName(Precision precision);  // "auto", "float32", "bfloat16"
+constexpr auto NamesOf(Precision) {
+  return std::to_array<NamedValue<Precision>>({{"auto", Precision::kAuto},
+                                               {"float32", Precision::kFloat32},
+                                               {"bfloat16", Precision::kBfloat16}});
+}
 
 struct TrainRecipe {
   // resnet8, 14, 20, 32, 44 or 56; mobilenetv2-WIDTH (0.35 .. 1.4); linear; mlp-HIDDEN[-HIDDEN..].

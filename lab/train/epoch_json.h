@@ -17,7 +17,7 @@ inline Json EpochJson(const EpochReport& report) {
   if (report.test_accuracy >= 0) json["test_accuracy"] = report.test_accuracy;
   json["rows_per_second"] = report.rows_per_second;
   json["seconds"] = report.seconds;
-  json["precision"] = PrecisionName(report.precision);
+  json["precision"] = NameOf(report.precision);
   return json;
 }
 

@@ -37,7 +37,7 @@ TEST_F(PrecisionTest, BothPrecisionsLearnTheSame) {
   for (const Precision precision : {Precision::kFloat32, Precision::kBfloat16}) {
     TrainRecipe recipe = Recipe();
     recipe.precision = precision;
-    ASSERT_TRUE(Run(Folder(PrecisionName(precision), recipe)).ok());
+    ASSERT_TRUE(Run(Folder(NameOf(precision), recipe)).ok());
     EXPECT_EQ(reports_.back().precision, precision);
     losses[precision == Precision::kBfloat16] = reports_.front().loss;
   }

@@ -16,9 +16,10 @@
 #include "support/text.h"
 #include "train/batches.h"
 #include "train/environment.h"
+#include "train/epoch_json.h"
 #include "train/network.h"
 #include "train/optimizer.h"
-#include "train/run_folder.h"
+#include "train/run_state.h"
 #include "train/schedule.h"
 #include "train/training_data.h"
 
@@ -35,7 +36,7 @@ double Now() {
 class Trainer {
  public:
   Trainer(const std::string& folder, const TrainObserver& observer)
-      : folder_(folder), observer_(observer) {}
+      : folder_(folder, kTrainRun), observer_(observer) {}
   Status Run();
 
  private:
@@ -96,9 +97,9 @@ Result<Precision> Trainer::ChoosePrecision(Precision begun) {
   const Precision wanted = begun == Precision::kAuto ? recipe_.precision : begun;
   if (recipe_.precision != Precision::kAuto && wanted != recipe_.precision) {
     return Status(ErrorCode::kMismatch,
-                  Text("the recipe asks for ", PrecisionName(recipe_.precision),
-                       ", but the checkpoints of this folder were trained in ",
-                       PrecisionName(wanted), "; train into a new folder"));
+                  Text("the recipe asks for ", NameOf(recipe_.precision),
+                       ", but the checkpoints of this folder were trained in ", NameOf(wanted),
+                       "; train into a new folder"));
   }
   const bool tiles = wanted != Precision::kFloat32 && device_.is_cpu() && AmxActive() &&
                      network_->UseTiles(threads_);
@@ -234,26 +235,26 @@ Status Trainer::Export(const std::string& name) {
 Status Trainer::Run() {
   RESMEM_RETURN_IF_ERROR(Prepare());
   const NamedTensors state = State();
-  RESMEM_ASSIGN_OR_RETURN(Progressed progressed, folder_.Restore(state, observer_.note));
-  RESMEM_ASSIGN_OR_RETURN(progressed.precision, ChoosePrecision(progressed.precision));
-  RESMEM_RETURN_IF_ERROR(folder_.WriteSplit(split_, data_.rows()));
-  RESMEM_RETURN_IF_ERROR(folder_.CutLog(progressed.epochs));
-  observer_.note(Text(
-      recipe_.network, ": ", network_->ParameterCount(), " parameters, ", split_.train.size(),
-      " rows to learn from, ", split_.validation.size(), " held out, ", classes_, " classes, ",
-      PrecisionName(progressed.precision), " products",
-      progressed.epochs > 0 ? Text("; resumed after epoch ", progressed.epochs) : std::string()));
-  while (progressed.epochs < recipe_.epochs) {
+  RESMEM_ASSIGN_OR_RETURN(RunProgress progress, RestoreRun(folder_, state, observer_.note));
+  RESMEM_ASSIGN_OR_RETURN(progress.precision, ChoosePrecision(progress.precision));
+  RESMEM_RETURN_IF_ERROR(WriteSplit(folder_.File("split.npy"), split_, data_.rows()));
+  RESMEM_RETURN_IF_ERROR(folder_.CutLog(progress.epochs));
+  observer_.note(
+      Text(recipe_.network, ": ", network_->ParameterCount(), " parameters, ", split_.train.size(),
+           " rows to learn from, ", split_.validation.size(), " held out, ", classes_, " classes, ",
+           NameOf(progress.precision), " products",
+           progress.epochs > 0 ? Text("; resumed after epoch ", progress.epochs) : std::string()));
+  while (progress.epochs < recipe_.epochs) {
     EpochReport report;
     report.epochs = recipe_.epochs;
-    report.precision = progressed.precision;
+    report.precision = progress.precision;
     const double begin = Now();
-    RESMEM_RETURN_IF_ERROR(LearnEpoch(progressed.epochs, &report));
-    report.epoch = ++progressed.epochs;
-    const bool kept = std::binary_search(recipe_.keep_epochs.begin(), recipe_.keep_epochs.end(),
-                                         progressed.epochs);
-    const bool last = progressed.epochs == recipe_.epochs;
-    if (last || kept || progressed.epochs % recipe_.evaluate_every == 0) {
+    RESMEM_RETURN_IF_ERROR(LearnEpoch(progress.epochs, &report));
+    report.epoch = ++progress.epochs;
+    const bool kept =
+        std::binary_search(recipe_.keep_epochs.begin(), recipe_.keep_epochs.end(), progress.epochs);
+    const bool last = progress.epochs == recipe_.epochs;
+    if (last || kept || progress.epochs % recipe_.evaluate_every == 0) {
       if (!split_.validation.empty()) {
         RESMEM_ASSIGN_OR_RETURN(report.validation_accuracy, Accuracy(data_, split_.validation));
       }
@@ -262,16 +263,16 @@ Status Trainer::Run() {
       }
       RESMEM_RETURN_IF_ERROR(Export("last"));
     }
-    if (report.validation_accuracy > progressed.best_accuracy) {
-      progressed.best_accuracy = report.validation_accuracy;
-      progressed.best_epoch = progressed.epochs;
+    if (report.validation_accuracy > progress.best_accuracy) {
+      progress.best_accuracy = report.validation_accuracy;
+      progress.best_epoch = progress.epochs;
       RESMEM_RETURN_IF_ERROR(Export("best"));
     }
-    if (kept) RESMEM_RETURN_IF_ERROR(Export(RunFolder::EpochName("epoch-", progressed.epochs)));
-    progressed.seconds += Now() - begin;
-    report.seconds = progressed.seconds;
-    RESMEM_RETURN_IF_ERROR(folder_.Log(report));
-    RESMEM_RETURN_IF_ERROR(folder_.Save(progressed, state));
+    if (kept) RESMEM_RETURN_IF_ERROR(Export(folder_.Numbered("epoch-", progress.epochs)));
+    progress.seconds += Now() - begin;
+    report.seconds = progress.seconds;
+    RESMEM_RETURN_IF_ERROR(folder_.Log(EpochJson(report)));
+    RESMEM_RETURN_IF_ERROR(SaveRun(folder_, progress, state));
     observer_.epoch(report);
   }
   return {};

@@ -136,4 +136,12 @@ Result<Normalization> MeasureNormalization(const TrainingData& data,
   return data.table() ? MeasureColumns(data, rows) : MeasureImages(data, rows);
 }
 
+Status WriteSplit(const std::string& path, const TrainSplit& split, int64_t rows) {
+  constexpr int32_t kLearned = 0, kHeldOut = 1, kLeftOut = 2;
+  std::vector<int32_t> roles(static_cast<size_t>(rows), kLeftOut);
+  for (const int64_t row : split.train) roles[static_cast<size_t>(row)] = kLearned;
+  for (const int64_t row : split.validation) roles[static_cast<size_t>(row)] = kHeldOut;
+  return WriteNpy(path, std::span<const int32_t>(roles));
+}
+
 }  // namespace resmem::train

@@ -30,6 +30,9 @@ struct TrainingData {
 Result<TrainingData> LoadTrainingData(const TrainRecipe& recipe, const std::string& part,
                                       const TrainingData* like = nullptr);
 
+// For `--split` of the commands that read the same data (docs/arrays.md).
+Status WriteSplit(const std::string& path, const TrainSplit& split, int64_t rows);
+
 // Per channel (column), over the given rows, of images at most kMeasuredImages of them; pixels
 // as value / 255.
 inline constexpr int64_t kMeasuredImages = 50000;

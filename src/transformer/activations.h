@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "transformer/aligned_array.h"
+#include "support/aligned_array.h"
 #include "transformer/bfloat16.h"
 #include "transformer/shape.h"
 

@@ -1,5 +1,7 @@
 #include "transformer/attention.h"
 
+#include <algorithm>
+
 namespace resmem {
 namespace {
 
@@ -67,9 +69,8 @@ void Attention::ScoreGradients(const HeadInput& in, HeadRows<const Bfloat16> pro
     AddRow(gradient, seen, bias_gradient + in.BiasOffset(position));
     RoundToBfloat16(gradient, seen, score_gradient_.data() + position * stride_);
     if (!in.dropout.active()) continue;
-    for (int64_t i = 0; i < seen; ++i) {
-      gradient[i] = __builtin_bit_cast(float, uint32_t{probabilities.Row(position)[i]} << 16);
-    }
+    std::transform(probabilities.Row(position), probabilities.Row(position) + seen, gradient,
+                   FromBfloat16);
     DropRow(in.dropout, position * in.context, seen, gradient);
     RoundToBfloat16(gradient, seen, dropped_.data() + position * stride_);
   }

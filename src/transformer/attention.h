@@ -2,7 +2,7 @@
 #ifndef RESMEM_TRANSFORMER_ATTENTION_H_
 #define RESMEM_TRANSFORMER_ATTENTION_H_
 
-#include "transformer/aligned_array.h"
+#include "support/aligned_array.h"
 #include "transformer/bfloat16.h"
 #include "transformer/row_math.h"
 

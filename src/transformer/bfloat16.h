@@ -1,4 +1,4 @@
-// Numbers of 16 bits for the matrix products of training: the upper half of a float32.
+// Matrix products of 16-bit numbers (kernels/bfloat16.h).
 //
 // A product takes its left side as rows and its right side in panels: 32 columns together, of
 // which 32 inner values at a time lie in two tiles.  A tile has 16 rows of 16 words; the word in
@@ -13,9 +13,9 @@
 
 #include <cstdint>
 
-namespace resmem {
+#include "kernels/bfloat16.h"
 
-using Bfloat16 = uint16_t;  // its bits
+namespace resmem {
 
 inline constexpr int64_t kPanelSide = 32;
 inline constexpr int64_t Bfloat16Stride(int64_t columns) {

@@ -1,4 +1,4 @@
-// The product of kernels/bfloat16.h by the instruction that multiplies pairs of 16-bit numbers
+// The product of transformer/bfloat16.h by the instruction that multiplies pairs of 16-bit numbers
 // (AVX512-BF16), for processors that have it and no matrix unit.
 #ifndef RESMEM_TRANSFORMER_BFLOAT16_PAIRS_H_
 #define RESMEM_TRANSFORMER_BFLOAT16_PAIRS_H_

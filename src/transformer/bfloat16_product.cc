@@ -1,5 +1,5 @@
-// Rounding, and the product of kernels/bfloat16.h: by the matrix unit, and by vectors where there
-// is none.
+// Rounding, and the product of transformer/bfloat16.h: by the matrix unit, and by vectors where
+// there is none.
 #include <algorithm>
 
 #include "kernels/amx.h"
@@ -32,11 +32,7 @@ void RoundToBfloat16(const float* in, int64_t n, Bfloat16* out) {
     const auto rounded = hn::ShiftRight<16>(hn::Add(hn::Add(bits, half), odd));
     hn::StoreU(hn::TruncateTo(d16, rounded), d16, out + i);
   }
-  for (; i < n; ++i) {
-    uint32_t bits;
-    __builtin_memcpy(&bits, in + i, sizeof bits);
-    out[i] = static_cast<Bfloat16>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
-  }
+  for (; i < n; ++i) out[i] = ToBfloat16(in[i]);
 }
 
 // Four rows of `a` with the columns of two vectors.  `left`, `right`: the first words of these

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "transformer/aligned_array.h"
+#include "support/aligned_array.h"
 #include "transformer/bfloat16.h"
 #include "transformer/shape.h"
 

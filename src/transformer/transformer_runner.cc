@@ -1,7 +1,6 @@
 #include "transformer/transformer_runner.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "support/parallel.h"
 
@@ -53,8 +52,7 @@ void TransformerRunner::RunLayers(const TokenInput& window, Scratch* scratch, fl
   scratch->pass.Forward(weights_, {0, PaddedPositions(positions), window.ids, {}}, &activations);
   for (int64_t i = positions - window.wanted; i < positions; ++i) {
     const Bfloat16* key = activations.layers.back().normed_middle.Row(i);
-    keys = std::transform(key, key + dim, keys,
-                          [](Bfloat16 bits) { return std::bit_cast<float>(uint32_t{bits} << 16); });
+    keys = std::transform(key, key + dim, keys, FromBfloat16);
     std::copy_n(activations.normed_last.Row(i), dim, normed);
     normed += activations.normed_last.stride;
   }

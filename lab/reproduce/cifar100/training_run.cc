@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "recipe/run_folder.h"
 #include "reproduce/training_program.h"
 #include "resmem/simd.h"
 
@@ -99,7 +100,7 @@ Json RecipeSettings(const TrainRecipe& recipe) {
           {"held_out_rows", recipe.validation_rows},
           {"epochs", recipe.epochs},
           {"batch", recipe.batch},
-          {"schedule", RateScheduleName(recipe.schedule)},
+          {"schedule", NameOf(recipe.schedule)},
           {"peak_rate", recipe.peak_rate},
           {"warmup_epochs", recipe.warmup_epochs},
           {"drop_epochs", recipe.drop_epochs},
@@ -156,9 +157,7 @@ Status Train(const TrainingRun& run, Workspace& workspace) {
       RESMEM_RETURN_IF_ERROR(WriteTrainRecipe(recipe_file, found));
     }
   } else {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) return Status(ErrorCode::kIo, folder + " cannot be made: " + error.message());
+    RESMEM_RETURN_IF_ERROR(MakeRunFolder(folder));
     RESMEM_RETURN_IF_ERROR(WriteTrainRecipe(recipe_file, recipe));
   }
   RESMEM_RETURN_IF_ERROR(RunTrainingProgram(folder, workspace.console()));

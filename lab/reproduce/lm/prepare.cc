@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "console/interrupt.h"
+#include "recipe/run_folder.h"
 #include "reproduce/lm/experiments.h"
 #include "resmem/lm/encode_text.h"
 #include "resmem/lm/token_memory.h"
@@ -88,15 +89,10 @@ Status Train(const Workspace& workspace) {
     RESMEM_ASSIGN_OR_RETURN(const LmRecipe found, ReadLmRecipe(file));
     const std::string difference = LmRecipeDifference(found, recipe);
     if (!difference.empty()) {
-      return Status(ErrorCode::kMismatch, workspace.run() + " holds another run (" + difference +
-                                              "); move it away, or give another --work");
+      return HoldsAnotherRun(workspace.run(), difference, "move it away, or give another --work");
     }
   } else {
-    std::error_code error;
-    fs::create_directories(workspace.run(), error);
-    if (error) {
-      return Status(ErrorCode::kIo, workspace.run() + " cannot be made: " + error.message());
-    }
+    RESMEM_RETURN_IF_ERROR(MakeRunFolder(workspace.run()));
     RESMEM_RETURN_IF_ERROR(WriteLmRecipe(file, recipe));
   }
   Console& console = workspace.console();

@@ -15,9 +15,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "train/bfloat16.h"
+#include "kernels/bfloat16.h"
+#include "support/aligned_array.h"
 
 namespace resmem::train {
+
+// A row of a tile is a line of the cache: one that straddles two lines is loaded twice.
+using TileBuffer = AlignedArray<Bfloat16>;
 
 // Channels-last images; padded so that stride 1 keeps the size.  Kernel 1 or 3, stride 1 or 2.
 struct ConvShape {

@@ -121,7 +121,7 @@ PackedWeights::PackedWeights(const ConvLayout& layout, std::span<const float> we
     : sides_(layout.pairs() ? 2 : 1),
       blocks_(((layout.shape.kernel + sides_ - 1) * layout.shape.inputs + kDepth - 1) / kDepth),
       steps_(layout.shape.kernel * blocks_),
-      values_(static_cast<size_t>(layout.shape.outputs * sides_ * steps_ * kDepth)) {
+      values_(layout.shape.outputs * sides_ * steps_ * kDepth) {
   const ConvShape& shape = layout.shape;
   RESMEM_DCHECK(shape.outputs % kTile == 0);
   RESMEM_DCHECK(std::ssize(weights) == shape.outputs * shape.taps() * shape.inputs);

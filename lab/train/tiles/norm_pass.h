@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "train/bfloat16.h"
+#include "kernels/bfloat16.h"
 
 namespace resmem::train {
 

@@ -6,7 +6,7 @@
 
 #include <immintrin.h>
 
-#include "train/bfloat16.h"
+#include "kernels/bfloat16.h"
 
 #define RESMEM_TILE_TARGET \
   __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16")))

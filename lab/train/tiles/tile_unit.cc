@@ -15,7 +15,7 @@ namespace {
 using Scratch = TileBuffer;
 
 Scratch ScratchOf(const ConvLayout& layout) {
-  return Scratch(static_cast<size_t>(layout.pixels * layout.shape.inputs));
+  return Scratch(layout.pixels * layout.shape.inputs);
 }
 
 // A batch in groups of images; the last may be smaller.
@@ -116,8 +116,7 @@ Backward::Worker& Backward::WorkerOf(int index) {
   if (!worker.has_value()) {
     worker.emplace(layout_);
     const int64_t values = layout_.pixels * unit_.conv.outputs + 2 * border_values();
-    worker->gradient.resize(
-        static_cast<size_t>(std::max(values, data_layout_.pixels * unit_.conv.outputs)));
+    worker->gradient = Scratch(std::max(values, data_layout_.pixels * unit_.conv.outputs));
     if (layout_.step == 2) worker->spread = ScratchOf(data_layout_);
   }
   return *worker;
@@ -137,8 +136,8 @@ void Backward::ConvolutionGradient(int64_t group, const NormGradient& norm,
     }
   }
   // What a larger group of this worker left behind.
-  std::fill(gradient.begin() + border_values() + groups_.in(group)*layout_.positions * conv.outputs,
-            gradient.end(), Bfloat16{0});
+  std::fill(gradient.data() + border_values() + groups_.in(group)*layout_.positions * conv.outputs,
+            gradient.data() + gradient.size(), Bfloat16{0});
 }
 
 // The gradient with zeros between its pixels, as a convolution of stride 2 needs it.
@@ -200,7 +199,7 @@ BatchStatistics RunForward(const TileUnit& unit, std::span<const float> weights,
   std::vector<Scratch> scratch(static_cast<size_t>(ResolveThreads(unit.threads)));
   ParallelFor(unit.threads, groups.count, 1, [&](int64_t group, int64_t, int worker) {
     Scratch& inputs = scratch[static_cast<size_t>(worker)];
-    if (inputs.empty()) inputs = ScratchOf(layout);
+    if (inputs.size() == 0) inputs = ScratchOf(layout);
     layout.Place(activations.x + groups.first(group) * conv.in_values(), groups.in(group),
                  inputs.data());
     Convolve(layout, inputs.data(), packed, pixels.of(group),

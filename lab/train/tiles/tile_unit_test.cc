@@ -89,7 +89,7 @@ struct Ran {
     dy = RandomHalves(c.images * s.out_values(), 1, random);
     shortcut = RandomHalves(c.images * s.out_values(), 1, random);
     for (const Bfloat16 w : RandomHalves(s.outputs * s.taps() * s.inputs, 0.2, random)) {
-      weights.push_back(ToFloat(w));
+      weights.push_back(FromBfloat16(w));
     }
     for (size_t i = 0; i < channels; ++i) {
       norm_weight.push_back(static_cast<float>(random.Normal()));
@@ -127,7 +127,7 @@ double RootMeanSquare(const Doubles& values) {
 }
 
 double At(const Halves& values, size_t i) {
-  return static_cast<double>(ToFloat(values[i]));
+  return static_cast<double>(FromBfloat16(values[i]));
 }
 double At(const std::vector<float>& values, size_t i) {
   return static_cast<double>(values[i]);
@@ -215,7 +215,7 @@ TEST(TileUnit, PropagatesGradientsAsPlainLoopsDo) {
       const double slope = static_cast<double>(ran.norm_weight[k]) /
                            std::sqrt(static_cast<double>(ran.statistics.variance[k]) + kEpsilon);
       dc[i] = slope * (g[i] - sum[k] / count - normalized(i) * product[k] / count);
-      dc[i] = static_cast<double>(ToFloat(ToBfloat16(static_cast<float>(dc[i]))));
+      dc[i] = static_cast<double>(FromBfloat16(ToBfloat16(static_cast<float>(dc[i]))));
     }
     ExpectNear(ran.dshortcut, g, 0, "shortcut");
     ExpectNear(ran.dnorm_bias, sum, 1e-4, "norm bias");

@@ -115,8 +115,8 @@ WeightGradient::WeightGradient(const ConvLayout& layout)
     : layout_(layout),
       input_blocks_((layout.shape.inputs + kTile - 1) / kTile),
       row_pixels_(layout.pixels / layout.step),
-      inputs_(static_cast<size_t>(layout.step * input_blocks_ * kTile * row_pixels_)),
-      gradients_(static_cast<size_t>(row_pixels_ * layout.shape.outputs)) {}
+      inputs_(layout.step * input_blocks_ * kTile * row_pixels_),
+      gradients_(row_pixels_ * layout.shape.outputs) {}
 
 int64_t WeightGradient::values() const {
   return layout_.shape.taps() * input_blocks_ * kTile * layout_.shape.outputs;

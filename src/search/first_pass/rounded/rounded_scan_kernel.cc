@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "kernels/amx.h"
+#include "kernels/bfloat16.h"
 #include "search/first_pass/rounded/rounded_scan_kernel_amx.h"
 
 namespace resmem {
@@ -12,15 +13,9 @@ namespace {
 
 constexpr int64_t kPiece = 32;  // coordinates that a tile holds
 
-float FromBfloat(uint16_t bits) {
-  return std::bit_cast<float>(uint32_t{bits} << 16);
-}
-
-// To nearest, ties to even; subnormal numbers become zero.
-uint16_t ToBfloat(float x) {
-  const uint32_t bits = std::bit_cast<uint32_t>(x);
-  if ((bits & 0x7F800000u) == 0) return 0;
-  return static_cast<uint16_t>((bits + 0x7FFFu + ((bits >> 16) & 1)) >> 16);
+// Subnormal numbers become zero.
+Bfloat16 ToNormalBfloat16(float x) {
+  return (std::bit_cast<uint32_t>(x) & 0x7F800000u) == 0 ? Bfloat16{0} : ToBfloat16(x);
 }
 
 // Where coordinate i of key `row` stands in its block: tiles of 16 keys and 32 coordinates.
@@ -42,8 +37,8 @@ RoundedNorms Round(const float* vector, const float* center, int64_t dim, const 
     RoundedNorms piece = {0, 0};
     for (int64_t i = begin; i < std::min(dim, begin + kPiece); ++i) {
       const float shifted = vector[i] - center[i];
-      const uint16_t bits = ToBfloat(shifted);
-      const float rounded = FromBfloat(bits);
+      const uint16_t bits = ToNormalBfloat16(shifted);
+      const float rounded = FromBfloat16(bits);
       put(i, bits);
       piece.norm += rounded * rounded;
       piece.error += (shifted - rounded) * (shifted - rounded);
@@ -60,7 +55,7 @@ float DotPlain(const uint16_t* group, int64_t query, const uint16_t* block, int6
   for (int64_t begin = 0; begin < dim; begin += kPiece) {
     float piece = 0;
     for (int64_t i = begin; i < begin + kPiece; ++i) {
-      piece += FromBfloat(group[QueryPlace(query, i)]) * FromBfloat(block[KeyPlace(row, i)]);
+      piece += FromBfloat16(group[QueryPlace(query, i)]) * FromBfloat16(block[KeyPlace(row, i)]);
     }
     sum += piece;
   }

@@ -1,6 +1,6 @@
 // An array at the beginning of a cache line, where the kernels read twice as fast.
-#ifndef RESMEM_TRANSFORMER_ALIGNED_ARRAY_H_
-#define RESMEM_TRANSFORMER_ALIGNED_ARRAY_H_
+#ifndef RESMEM_SUPPORT_ALIGNED_ARRAY_H_
+#define RESMEM_SUPPORT_ALIGNED_ARRAY_H_
 
 #include <cstdint>
 #include <cstring>
@@ -40,4 +40,4 @@ class AlignedArray {
 
 }  // namespace resmem
 
-#endif  // RESMEM_TRANSFORMER_ALIGNED_ARRAY_H_
+#endif  // RESMEM_SUPPORT_ALIGNED_ARRAY_H_

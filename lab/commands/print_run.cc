@@ -1,4 +1,4 @@
-#include "outputs/run_folder.h"
+#include "commands/print_run.h"
 
 #include <filesystem>
 
@@ -9,19 +9,6 @@
 namespace resmem::cli {
 
 namespace fs = std::filesystem;
-
-Status HoldsAnotherRun(const std::string& folder, const std::string& difference) {
-  return Status(ErrorCode::kMismatch,
-                folder + " holds another run (" + difference +
-                    "); give another folder, or the same options to continue it");
-}
-
-Status MakeRunFolder(const std::string& folder) {
-  std::error_code failed;
-  fs::create_directories(folder, failed);
-  if (!failed) return {};
-  return Status(ErrorCode::kIo, folder + ": cannot be made: " + failed.message());
-}
 
 Status PrintRunFolder(const std::string& folder) {
   Table table = Table::Facts();

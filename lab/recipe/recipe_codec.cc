@@ -1,8 +1,8 @@
-#include "recipe/recipe_file.h"
+#include "recipe/recipe_codec.h"
 
+#include <algorithm>
 #include <span>
 
-#include "format/json_fields.h"
 #include "support/file_system.h"
 
 namespace resmem {
@@ -12,13 +12,13 @@ constexpr size_t kMostRecipeBytes = size_t{1} << 20;
 
 }  // namespace
 
-Status WriteRecipeFile(const std::string& path, const Json& json) {
+Status WriteRecipeJson(const std::string& path, const Json& json) {
   const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   return WriteFileAtomically(FileSystem::Posix(), path,
                              std::as_bytes(std::span(text.data(), text.size())));
 }
 
-Result<Json> ReadRecipeFile(const std::string& path, const char* version_name, int64_t version) {
+Result<Json> ReadRecipeJson(const std::string& path, const char* version_field, int64_t version) {
   RESMEM_ASSIGN_OR_RETURN(const MappedFile file, FileSystem::Posix().Map(path));
   const auto bad = [&](const std::string& problem) {
     return Status(ErrorCode::kBadData, Text(path, ": ", problem));
@@ -31,8 +31,8 @@ Result<Json> ReadRecipeFile(const std::string& path, const char* version_name, i
   if (!parsed.ok()) return bad(parsed.status().message());
   Json json = std::move(*parsed);
   if (!json.is_object()) return bad("not a JSON object");
-  if (json.value(version_name, Json()) != version) {
-    return Status(ErrorCode::kTooNew, Text(path, ": ", version_name, " is not ", version,
+  if (json.value(version_field, Json()) != version) {
+    return Status(ErrorCode::kTooNew, Text(path, ": ", version_field, " is not ", version,
                                            ", the version that this program reads"));
   }
   return json;
@@ -58,6 +58,12 @@ bool TakeJson(const Json& value, int64_t* out) {
 }
 bool TakeJson(const Json& value, uint64_t* out) {
   return value.is_number_unsigned() && (*out = value.get<uint64_t>(), true);
+}
+bool TakeJson(const Json& value, std::vector<int64_t>* out) {
+  if (!value.is_array()) return false;
+  out->assign(value.size(), 0);
+  return std::equal(value.begin(), value.end(), out->begin(),
+                    [](const Json& from, int64_t& to) { return TakeJson(from, &to); });
 }
 
 }  // namespace resmem
