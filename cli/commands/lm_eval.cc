@@ -6,7 +6,7 @@
 #include "console/output.h"
 #include "inputs/answer_options.h"
 #include "inputs/memory_options.h"
-#include "inputs/token_options.h"
+#include "inputs/token_question.h"
 #include "outputs/document_output.h"
 #include "outputs/evaluation_text.h"
 #include "resmem/lm/document_intervals.h"
@@ -23,10 +23,8 @@ class LmEval : public Command {
  private:
   std::string Words(const Evaluation& evaluation) const;
 
-  std::string memory_path_, tokens_path_;
   bool exact_ = false;
-  TokenModelOptions model_;
-  TokenRowsOptions rows_;
+  TokenQuestion question_;
   AnswerOptions answer_;
   EvaluationOptions options_;
   DocumentOutput output_;
@@ -37,19 +35,14 @@ void LmEval::Declare(CommandLine& line) {
              "Reports the next-token accuracy of every method on the same neighbors (at ResMem's k "
              "and sigma) and the perplexity of the base and of the calibrated scores. Intervals "
              "resample whole documents, because the tokens of a document are not independent.");
-  DeclareMemory(line, &memory_path_);
-  line.Value("--tokens", &tokens_path_, "FILE", "held-out text from resmem lm tokens")
-      .Required()
-      .File();
-  DeclareTokenRows(line, &rows_);
+  question_.Declare(line, "held-out");
   answer_.Declare(line);
   DeclareExact(line, &exact_);
   options_.lambdas = {0.0f, 0.2f, 0.4f, 0.5f, 0.6f, 0.8f, 1.0f};
   line.Value("--lambdas", &options_.lambdas, "LIST", "weights of kNN-LM, 0 to 1");
   line.Group("Output");
   output_.Declare(line);
-  line.Group("Model");
-  model_.Declare(line);
+  question_.DeclareModel(line);
   line.AddExample("on a test set",
                   "resmem lm eval train.resmem --tokens test.tokens --model run/last.onnx");
 }
@@ -87,19 +80,18 @@ std::string LmEval::Words(const Evaluation& evaluation) const {
 }
 
 Result<ExitCode> LmEval::Run(Console& console) {
-  RESMEM_RETURN_IF_ERROR(output_.CheckPaths({memory_path_, tokens_path_, model_.path()}));
-  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
-                          ResidualMemory::Open(memory_path_, {.exact = exact_}));
-  RESMEM_ASSIGN_OR_RETURN(const TokenSet set, TokenSet::Open(tokens_path_));
-  RESMEM_ASSIGN_OR_RETURN(const TokenModel model, model_.OpenFor(memory_path_, memory));
-  RESMEM_ASSIGN_OR_RETURN(const TokenRows rows, TokenRows::Make(model, set, rows_));
-  const Predictor predictor(memory);
+  RESMEM_RETURN_IF_ERROR(output_.CheckPaths(
+      {question_.memory_path(), question_.tokens_path(), question_.model_path()}));
+  RESMEM_ASSIGN_OR_RETURN(const TokenQuestion::Opened asked, question_.Open({.exact = exact_}));
+  const Predictor predictor(asked.memory);
   RESMEM_ASSIGN_OR_RETURN(const PredictOptions answer, answer_.Choose(predictor));
   options_.method = answer.method;
-  RESMEM_ASSIGN_OR_RETURN(options_.parameters, answer_.ResMemParameters(memory.description()));
-  options_.threads = model_.threads();
+  RESMEM_ASSIGN_OR_RETURN(options_.parameters,
+                          answer_.ResMemParameters(asked.memory.description()));
+  options_.threads = question_.threads();
   options_.progress = console.progress();
-  RESMEM_ASSIGN_OR_RETURN(Evaluation evaluation, Evaluate(predictor, rows.Source(), options_));
+  RESMEM_ASSIGN_OR_RETURN(Evaluation evaluation,
+                          Evaluate(predictor, asked.rows.Source(), options_));
   UseDocumentIntervals(&evaluation);
   if (std::ssize(evaluation.slices) < kDocumentsForIntervals) {
     evaluation.warnings.push_back("The intervals draw whole documents, and there are only " +
@@ -109,8 +101,9 @@ Result<ExitCode> LmEval::Run(Console& console) {
   }
   for (const std::string& warning : evaluation.warnings) console.Warn(warning);
   if (output_.wanted()) {
-    RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, {tokens_path_, model_.path()}));
-    run.memory = DescribeMemory(memory_path_, memory);
+    RESMEM_ASSIGN_OR_RETURN(
+        RunInfo run, DescribeThisRun(console, {question_.tokens_path(), question_.model_path()}));
+    run.memory = DescribeMemory(question_.memory_path(), asked.memory);
     RESMEM_RETURN_IF_ERROR(
         output_.Write(EvaluationJson(evaluation, FinishedRun(run, console)), console));
   }

@@ -2,9 +2,7 @@
 #include "console/command.h"
 #include "console/format.h"
 #include "console/output.h"
-#include "inputs/memory_options.h"
-#include "inputs/parameter_options.h"
-#include "inputs/token_options.h"
+#include "inputs/token_question.h"
 #include "outputs/model_text.h"
 #include "outputs/token_examples.h"
 
@@ -18,24 +16,12 @@ class LmExamples : public Command {
                "Picks, of each kind, the tokens whose true next token's score changed most, at "
                "most one per document. Shows each with its context and the nearest memorized "
                "contexts and the tokens that followed there.");
-    DeclareMemory(line, &memory_path_);
-    line.Value("--tokens", &tokens_path_, "FILE", "held-out text from resmem lm tokens")
-        .Required()
-        .File();
-    DeclareTokenRows(line, &rows_);
+    question_.Declare(line, "held-out");
     line.Value("--count", &options_.count, "N", "tokens of each kind");
     line.Value("--neighbors", &options_.neighbors, "N",
                "neighbors shown; the answer uses all of them");
-    parameters_.Declare(line, "as stored in the memory");
-    DeclareExact(line, &exact_);
-    line.Value("--memorized", &memorized_path_, "FILE", "the token set that was memorized")
-        .Default("the one recorded in the memory")
-        .File();
-    line.Value("--tokenizer", &tokenizer_path_, "FILE", "the tokenizer that encoded the tokens")
-        .Required()
-        .File();
-    line.Group("Model");
-    model_.Declare(line);
+    neighbors_.Declare(line, "--memorized");
+    question_.DeclareModel(line);
     line.AddExample("on a test set",
                     "resmem lm examples train.resmem --tokens test.tokens --tokenizer "
                     "spiece.model --model run/last.onnx");
@@ -46,22 +32,16 @@ class LmExamples : public Command {
       return Status(ErrorCode::kInvalidArgument,
                     "--count must be 1 or more, --neighbors 0 or more");
     }
-    RESMEM_ASSIGN_OR_RETURN(
-        const ResidualMemory memory,
-        ResidualMemory::Open(memory_path_, {.verify_blocks = false, .exact = exact_}));
-    RESMEM_ASSIGN_OR_RETURN(const Tokenizer tokenizer, Tokenizer::Open(tokenizer_path_));
-    RESMEM_RETURN_IF_ERROR(CheckTokenizer(tokenizer_path_, tokenizer, memory));
-    RESMEM_ASSIGN_OR_RETURN(const MemorizedText memorized,
-                            MemorizedText::Open(memorized_path_, "--memorized", memory));
-    RESMEM_ASSIGN_OR_RETURN(const TokenSet set, TokenSet::Open(tokens_path_));
-    RESMEM_ASSIGN_OR_RETURN(const TokenModel model, model_.OpenFor(memory_path_, memory));
-    RESMEM_ASSIGN_OR_RETURN(const TokenRows rows, TokenRows::Make(model, set, rows_));
-    RESMEM_ASSIGN_OR_RETURN(options_.parameters, parameters_.Apply(memory.description().parameters,
-                                                                   memory.description().task));
-    options_.threads = model_.threads();
+    RESMEM_ASSIGN_OR_RETURN(const TokenQuestion::Opened asked,
+                            question_.Open({.verify_blocks = false, .exact = neighbors_.exact()}));
+    RESMEM_ASSIGN_OR_RETURN(const TokenNeighborOptions::Opened shown,
+                            neighbors_.Open(asked.memory));
+    options_.parameters = shown.parameters;
+    options_.threads = question_.threads();
     RESMEM_ASSIGN_OR_RETURN(
         const std::vector<TokenExample> examples,
-        ChooseTokenExamples(Predictor(memory), rows, tokenizer, memorized, options_, console));
+        ChooseTokenExamples(Predictor(asked.memory), asked.rows, shown.tokenizer, shown.memorized,
+                            options_, console));
     std::string text = "rule: " + TokenExampleRule(options_) + "\n";
     for (const TokenExample& example : examples) text += "\n" + Text(example);
     RESMEM_RETURN_IF_ERROR(PrintResult(text));
@@ -90,11 +70,8 @@ class LmExamples : public Command {
     return facts.Text() + table.Text();
   }
 
-  std::string memory_path_, tokens_path_, memorized_path_, tokenizer_path_;
-  bool exact_ = false;
-  TokenModelOptions model_;
-  TokenRowsOptions rows_;
-  ParameterOptions parameters_;
+  TokenQuestion question_;
+  TokenNeighborOptions neighbors_;
   TokenExampleOptions options_;
 };
 

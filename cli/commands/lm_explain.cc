@@ -5,8 +5,7 @@
 #include "console/format.h"
 #include "console/output.h"
 #include "inputs/memory_options.h"
-#include "inputs/parameter_options.h"
-#include "inputs/token_options.h"
+#include "inputs/token_question.h"
 #include "outputs/model_text.h"
 #include "outputs/token_text.h"
 
@@ -24,14 +23,7 @@ class LmExplain : public Command {
     line.Value("--text", &text_, "WORDS", "the text before the token to predict").Required();
     line.Value("--last", &last_, "N", "explain the last N tokens of the text");
     line.Value("--neighbors", &neighbors_, "N", "neighbors shown; the answer uses all of them");
-    parameters_.Declare(line, "as stored in the memory");
-    DeclareExact(line, &exact_);
-    line.Value("--tokens", &tokens_path_, "FILE", "the token set that was memorized")
-        .Default("the one recorded in the memory")
-        .File();
-    line.Value("--tokenizer", &tokenizer_path_, "FILE", "the tokenizer that encoded the tokens")
-        .Required()
-        .File();
+    shown_.Declare(line, "--tokens");
     line.Group("Model");
     model_.Declare(line);
     line.AddExample("a completion",
@@ -45,11 +37,9 @@ class LmExplain : public Command {
     }
     RESMEM_ASSIGN_OR_RETURN(
         const ResidualMemory memory,
-        ResidualMemory::Open(memory_path_, {.verify_blocks = false, .exact = exact_}));
-    RESMEM_ASSIGN_OR_RETURN(const Tokenizer tokenizer, Tokenizer::Open(tokenizer_path_));
-    RESMEM_ASSIGN_OR_RETURN(const MemorizedText memorized,
-                            MemorizedText::Open(tokens_path_, "--tokens", memory));
-    RESMEM_RETURN_IF_ERROR(CheckTokenizer(tokenizer_path_, tokenizer, memory));
+        ResidualMemory::Open(memory_path_, {.verify_blocks = false, .exact = shown_.exact()}));
+    RESMEM_ASSIGN_OR_RETURN(const auto opened, shown_.Open(memory));
+    const auto& [tokenizer, memorized, parameters] = opened;
     RESMEM_ASSIGN_OR_RETURN(const TokenModel model, model_.OpenFor(memory_path_, memory));
     std::vector<int32_t> ids;
     RESMEM_RETURN_IF_ERROR(tokenizer.Encode(text_, &ids));
@@ -59,8 +49,7 @@ class LmExplain : public Command {
     const Predictor predictor(memory);
     PredictOptions options = predictor.OptionsOf(Method::kResMem);
     options.threads = model_.threads();
-    RESMEM_ASSIGN_OR_RETURN(options.parameters, parameters_.Apply(memory.description().parameters,
-                                                                  memory.description().task));
+    options.parameters = parameters;
     const auto dim = static_cast<size_t>(model.manifest().dim);
     const auto classes = static_cast<size_t>(model.manifest().classes);
     const size_t shown = std::min(static_cast<size_t>(last_), ids.size());
@@ -83,11 +72,10 @@ class LmExplain : public Command {
   }
 
  private:
-  std::string memory_path_, text_, tokens_path_, tokenizer_path_;
+  std::string memory_path_, text_;
   int64_t last_ = 1, neighbors_ = 8;
-  bool exact_ = false;
+  TokenNeighborOptions shown_;
   TokenModelOptions model_;
-  ParameterOptions parameters_;
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "console/output.h"
 #include "inputs/memory_options.h"
 #include "inputs/parameter_options.h"
-#include "inputs/token_options.h"
+#include "inputs/token_question.h"
 #include "inputs/tune_options.h"
 #include "outputs/document_output.h"
 #include "resmem/report/report.h"
@@ -21,11 +21,9 @@ class LmTune : public Command {
   Result<ExitCode> Run(Console& console) override;
 
  private:
-  std::string memory_path_, tokens_path_;
   bool exact_ = false, dry_run_ = false;
   double wait_seconds_ = 0;
-  TokenModelOptions model_;
-  TokenRowsOptions rows_;
+  TokenQuestion question_;
   TuneOptions options_;
   DocumentOutput output_;
 };
@@ -36,19 +34,14 @@ void LmTune::Declare(CommandLine& line) {
       "One search at the largest k serves the whole grid; T stays as the memory was frozen. Also "
       "chooses the calibrator, which turns scores into probabilities. Holds the logits of all "
       "tokens in memory (128 KB each with 32,128 classes); limit them with --documents.");
-  DeclareMemory(line, &memory_path_);
-  line.Value("--tokens", &tokens_path_, "FILE", "validation text from resmem lm tokens")
-      .Required()
-      .File();
-  DeclareTokenRows(line, &rows_);
+  question_.Declare(line, "validation");
   DeclareTuning(line, &options_);
   line.Group("Output");
   output_.Declare(line);
   line.Flag("--dry-run", &dry_run_, "do not change the memory");
   DeclareWait(line, &wait_seconds_);
   DeclareExact(line, &exact_);
-  line.Group("Model");
-  model_.Declare(line);
+  question_.DeclareModel(line);
   line.AddExample("on the first twenty documents",
                   "resmem lm tune train.resmem --tokens valid.tokens --documents 20 --model "
                   "run/last.onnx");
@@ -88,31 +81,30 @@ std::string LmTuningText(const Tuning& tuning) {
 
 Result<ExitCode> LmTune::Run(Console& console) {
   AnnounceChange("the values were written into the memory");
-  RESMEM_RETURN_IF_ERROR(output_.CheckPaths({memory_path_, tokens_path_, model_.path()}));
-  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
-                          ResidualMemory::Open(memory_path_, {.exact = exact_}));
-  RESMEM_ASSIGN_OR_RETURN(const TokenSet set, TokenSet::Open(tokens_path_));
-  RESMEM_ASSIGN_OR_RETURN(const TokenModel model, model_.OpenFor(memory_path_, memory));
-  RESMEM_ASSIGN_OR_RETURN(const TokenRows rows, TokenRows::Make(model, set, rows_));
-  options_.threads = model_.threads();
+  RESMEM_RETURN_IF_ERROR(output_.CheckPaths(
+      {question_.memory_path(), question_.tokens_path(), question_.model_path()}));
+  RESMEM_ASSIGN_OR_RETURN(const TokenQuestion::Opened asked, question_.Open({.exact = exact_}));
+  options_.threads = question_.threads();
   options_.progress = console.progress();
-  RESMEM_ASSIGN_OR_RETURN(const Tuning tuning, Tune(Predictor(memory), rows.Source(), options_));
+  RESMEM_ASSIGN_OR_RETURN(const Tuning tuning,
+                          Tune(Predictor(asked.memory), asked.rows.Source(), options_));
   for (const std::string& warning : tuning.warnings) console.Warn(warning);
   if (output_.wanted()) {
-    RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, {tokens_path_, model_.path()}));
-    run.memory = DescribeMemory(memory_path_, memory);
+    RESMEM_ASSIGN_OR_RETURN(
+        RunInfo run, DescribeThisRun(console, {question_.tokens_path(), question_.model_path()}));
+    run.memory = DescribeMemory(question_.memory_path(), asked.memory);
     run.seeds["folds"] = options_.seed;
     RESMEM_RETURN_IF_ERROR(
         output_.Write(TuningJson(tuning, FinishedRun(std::move(run), console)), console));
   }
   if (!dry_run_) {
-    RESMEM_RETURN_IF_ERROR(UpdateDescription(memory_path_,
-                                             ApplyTuning(memory.description(), tuning),
+    RESMEM_RETURN_IF_ERROR(UpdateDescription(question_.memory_path(),
+                                             ApplyTuning(asked.memory.description(), tuning),
                                              {wait_seconds_, console.progress()}));
   }
   if (!output_.on_stdout()) RESMEM_RETURN_IF_ERROR(PrintResult(LmTuningText(tuning)));
-  console.Note(dry_run_ ? "dry run: " + memory_path_ + " is unchanged"
-                        : "written into " + memory_path_);
+  console.Note(dry_run_ ? "dry run: " + question_.memory_path() + " is unchanged"
+                        : "written into " + question_.memory_path());
   return ExitCode::kOk;
 }
 

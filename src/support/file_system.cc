@@ -32,12 +32,27 @@ Status SystemError(const std::string& path, const char* what, int error) {
                      full ? "; free some space, or choose another place" : "")};
 }
 
-class PosixFile final : public WritableFile {
+class PosixOutput : public WritableFile {
  public:
-  PosixFile(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
-  ~PosixFile() override {
+  PosixOutput(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
+  ~PosixOutput() override {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
+
+  Status Close() override {
+    const int descriptor = std::exchange(descriptor_, -1);
+    if (descriptor >= 0 && ::close(descriptor) != 0) return SystemError(path_, "close", errno);
+    return {};
+  }
+
+ protected:
+  int descriptor_;
+  std::string path_;
+};
+
+class PosixFile final : public PosixOutput {
+ public:
+  using PosixOutput::PosixOutput;
 
   Status Write(int64_t offset, std::span<const std::byte> bytes) override {
     while (!bytes.empty()) {
@@ -56,25 +71,12 @@ class PosixFile final : public WritableFile {
     if (::fsync(descriptor_) != 0) return SystemError(path_, "sync", errno);
     return {};
   }
-
-  Status Close() override {
-    const int descriptor = std::exchange(descriptor_, -1);
-    if (descriptor >= 0 && ::close(descriptor) != 0) return SystemError(path_, "close", errno);
-    return {};
-  }
-
- private:
-  int descriptor_;
-  std::string path_;
 };
 
 // A device or pipe: written front to back, and neither emptied nor synced.
-class PosixStream final : public WritableFile {
+class PosixStream final : public PosixOutput {
  public:
-  PosixStream(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
-  ~PosixStream() override {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
+  using PosixOutput::PosixOutput;
 
   Status Write(int64_t offset, std::span<const std::byte> bytes) override {
     if (offset != position_) {
@@ -96,15 +98,7 @@ class PosixStream final : public WritableFile {
 
   Status Sync() override { return {}; }
 
-  Status Close() override {
-    const int descriptor = std::exchange(descriptor_, -1);
-    if (descriptor >= 0 && ::close(descriptor) != 0) return SystemError(path_, "close", errno);
-    return {};
-  }
-
  private:
-  int descriptor_;
-  std::string path_;
   int64_t position_ = 0;
 };
 
