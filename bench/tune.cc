@@ -115,8 +115,12 @@ Status Run(const std::string& output) {
   const Predictor predictor(memory);
   const Problem queries(kQueries, 3);
 
+  TuneOptions options;  // ResMem's grid alone
+  options.objective = Objective::kGain;
+  options.method = Method::kResMem;
+  options.folds = 0;
   const Seconds start = Now();
-  RESMEM_ASSIGN_OR_RETURN(const Tuning tuning, Tune(predictor, ReadRows(queries.view()), {}));
+  RESMEM_ASSIGN_OR_RETURN(const Tuning tuning, Tune(predictor, ReadRows(queries.view()), options));
   const Seconds whole = Since(start);
 
   Seconds separate;

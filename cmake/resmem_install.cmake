@@ -1,4 +1,4 @@
-# cmake --install gives find_package(resmem [COMPONENTS data models lm report]) and pkg-config;
+# cmake --install gives find_package(resmem [COMPONENTS report data models lm]) and pkg-config;
 # tests/consumer proves both.
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/resmem)
@@ -16,10 +16,10 @@ function(resmem_install_library library requires requires_private libs_private)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
 resmem_install_library(resmem "" "libhwy libxxhash" "-pthread")
+resmem_install_library(resmem_report "resmem" "libpng" "")
 resmem_install_library(resmem_data "resmem" "zlib liblzma" "")
-resmem_install_library(resmem_models "resmem-data" "libpng libjpeg protobuf" "-lonnx_proto")
+resmem_install_library(resmem_models "resmem-data resmem-report" "libpng libjpeg protobuf" "-lonnx_proto")
 resmem_install_library(resmem_lm "resmem-models" "libzstd" "")
-resmem_install_library(resmem_report "resmem-lm" "" "")
 
 install(DIRECTORY include/resmem DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 configure_package_config_file(cmake/resmemConfig.cmake.in resmemConfig.cmake

@@ -13,7 +13,7 @@
 #include "outputs/output_paths.h"
 #include "resmem/data/dataset.h"
 #include "resmem/lm/encode_text.h"
-#include "resmem/report/text_report.h"
+#include "resmem/lm/text_report.h"
 
 namespace resmem::cli {
 namespace {

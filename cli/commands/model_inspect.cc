@@ -8,8 +8,8 @@
 #include "console/output.h"
 #include "inputs/memory_options.h"
 #include "outputs/model_text.h"
+#include "resmem/models/model_report.h"
 #include "resmem/models/onnx_model.h"
-#include "resmem/report/report.h"
 
 namespace resmem::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include "console/output.h"
 #include "inputs/memory_options.h"
 #include "outputs/tokenizer_text.h"
-#include "resmem/report/text_report.h"
+#include "resmem/lm/text_report.h"
 
 namespace resmem::cli {
 namespace {

@@ -8,8 +8,8 @@
 #include "inputs/text_options.h"
 #include "outputs/output_paths.h"
 #include "outputs/tokenizer_text.h"
+#include "resmem/lm/text_report.h"
 #include "resmem/lm/text_sample.h"
-#include "resmem/report/text_report.h"
 
 namespace resmem::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "resmem/models/image_set.h"
-#include "resmem/report/report.h"
+#include "resmem/models/thumbnails.h"
 
 namespace resmem::cli {
 

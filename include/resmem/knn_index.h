@@ -22,8 +22,6 @@ namespace resmem {
 enum class KeyType { kFloat32, kFloat16, kInt8 };
 const char* KeyTypeName(KeyType type);  // "float32", "float16", "int8"
 
-class KeyCheck;
-
 // Keys owned by the caller, row-major without padding.
 // int8: value = scale[row] * stored, symmetric.
 struct KeyBlock {
@@ -31,7 +29,6 @@ struct KeyBlock {
   const void* data = nullptr;
   const float* scales = nullptr;  // kInt8 only
   int64_t rows = 0;
-  const KeyCheck* check = nullptr;  // for the library's own use: asked before keys are read
 };
 
 // queries x k, each query's neighbors in order.  If fewer than k rows exist or are left after

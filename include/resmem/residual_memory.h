@@ -197,7 +197,7 @@ class ResidualMemory {
   Status Verify(Progress* progress = nullptr) const;
 
  private:
-  friend struct MemoryParts;  // the library's own way in
+  friend struct MemoryParts;
   struct Impl;
   explicit ResidualMemory(std::shared_ptr<const Impl> impl, bool exact);
   std::shared_ptr<const Impl> impl_;

@@ -75,7 +75,6 @@ struct LmRecipe {
 // "lm-paper": the recipe of the paper's section on language models, with T5's optimizer.
 // "lm-short": one pass on a CPU.  kInvalidArgument for another name.
 Status ApplyLmPreset(const std::string& name, LmRecipe* recipe);
-std::span<const char* const> LmPresetNames();
 // Every value in its bounds, every name known.  Files are not looked at.
 Status CheckLmRecipe(const LmRecipe& recipe);
 // How many of a run's steps are its warm-up: the recipe's, but at most a quarter, or a short run

@@ -10,7 +10,6 @@
 namespace resmem {
 namespace {
 
-constexpr const char* kPresets[] = {"lm-short", "lm-paper"};
 constexpr double kLastShare = 0.1;  // of the peak rate, at the end of a cosine
 
 Status Invalid(const std::string& message) {
@@ -82,10 +81,6 @@ Status ApplyLmPreset(const std::string& name, LmRecipe* recipe) {
   recipe->preset = name;
   recipe->passes = defaults.passes;
   return {};
-}
-
-std::span<const char* const> LmPresetNames() {
-  return kPresets;
 }
 
 Status CheckLmRecipe(const LmRecipe& r) {

@@ -10,7 +10,6 @@
 namespace resmem {
 namespace {
 
-constexpr const char* kPresets[] = {"short", "long", "paper"};
 constexpr int64_t kDepths[] = {8, 14, 20, 32, 44, 56};
 constexpr int64_t kMostHidden = 65536;
 
@@ -135,10 +134,6 @@ Status ApplyPreset(const std::string& name, TrainRecipe* recipe) {
   recipe->crop_padding = 4;
   recipe->flip = true;
   return {};
-}
-
-std::span<const char* const> PresetNames() {
-  return kPresets;
 }
 
 Status CheckTrainRecipe(const TrainRecipe& r) {

@@ -80,7 +80,6 @@ Result<NetworkName> ParseNetworkName(const std::string& name);
 // epochs; "long": the same of three eighths (what each reaches: docs/results/cifar100.md).
 // kInvalidArgument for another name.
 Status ApplyPreset(const std::string& name, TrainRecipe* recipe);
-std::span<const char* const> PresetNames();
 
 // Every value in its bounds, every name known.  Files are not looked at.
 Status CheckTrainRecipe(const TrainRecipe& recipe);

@@ -9,6 +9,7 @@
 #include "memory/index/memory_index.h"
 #include "memory/memory_parts.h"
 #include "memory/rows/id_index.h"
+#include "search/key_store.h"
 #include "support/check.h"
 #include "support/guard.h"
 #include "support/once.h"
@@ -85,9 +86,14 @@ Status ResidualMemory::Impl::Load(const OpenOptions& options) {
   bytes_on_disk = manifest.bytes + manifest.former_bytes();
   for (const FileRecord* record : manifest.records()) bytes_on_disk += record->bytes;
   std::vector<KeyBlock> blocks;
-  for (const Segment& segment : rows.segments()) blocks.push_back(segment.keys());
-  RESMEM_ASSIGN_OR_RETURN(
-      exact, MakeExactIndex(manifest.description.dim, std::move(blocks), rows.deleted()));
+  std::vector<const KeyCheck*> checks;
+  for (const Segment& segment : rows.segments()) {
+    blocks.push_back(segment.keys());
+    checks.push_back(&segment);
+  }
+  RESMEM_ASSIGN_OR_RETURN(KeyStore keys, KeyStore::Make(manifest.description.dim, std::move(blocks),
+                                                        rows.deleted(), std::move(checks)));
+  RESMEM_ASSIGN_OR_RETURN(exact, MakeExactIndex(std::move(keys)));
   given_exact.emplace(*exact, rows.transformer());
   if (!manifest.index) return {};
   if (manifest.index->obstacle) index_obstacle = ObstacleText(path, *manifest.index);

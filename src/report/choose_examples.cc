@@ -148,10 +148,6 @@ class Chooser {
 
 }  // namespace
 
-const char* ExampleRuleName(ExampleRule rule) {
-  return rule == ExampleRule::kLargestChange ? "largest-change" : "random";
-}
-
 std::string DescribeRule(const ExampleOptions& options) {
   const std::string each =
       Text("of the fixed and of the harmed answers ", options.count, " each, ");
@@ -183,6 +179,22 @@ Result<std::vector<Example>> ChooseExamples(const Predictor& predictor, const Ro
   RESMEM_RETURN_IF_ERROR(
       rows.Read([&](int64_t begin, const Rows& block) { return chooser.Add(begin, block); }));
   return chooser.Finish();
+}
+
+Status AddImages(const ImageOf& of_queries, const ImageOf& of_memory,
+                 std::vector<Example>* examples) {
+  constexpr size_t kNeighborImages = 8;
+  for (Example& example : *examples) {
+    RESMEM_ASSIGN_OR_RETURN(example.image, of_queries(example.row));
+    example.neighbor_images.clear();
+    if (!of_memory) continue;
+    const std::vector<Explanation::Line>& lines = example.explanation.lines;
+    for (size_t i = 0; i < std::min(lines.size(), kNeighborImages); ++i) {
+      RESMEM_ASSIGN_OR_RETURN(Thumbnail image, of_memory(lines[i].row));
+      example.neighbor_images.push_back(std::move(image));
+    }
+  }
+  return {};
 }
 
 }  // namespace resmem

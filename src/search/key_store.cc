@@ -68,7 +68,7 @@ int64_t BytesPerValue(KeyType type) {
 }  // namespace
 
 Result<KeyStore> KeyStore::Make(int64_t dim, std::vector<KeyBlock> blocks,
-                                std::vector<int64_t> hidden) {
+                                std::vector<int64_t> hidden, std::vector<const KeyCheck*> checks) {
   if (dim < 1) {
     return Status(ErrorCode::kInvalidArgument, Text("keys have dim ", dim, "; give at least 1"));
   }
@@ -83,6 +83,7 @@ Result<KeyStore> KeyStore::Make(int64_t dim, std::vector<KeyBlock> blocks,
   }
   store.parts_ = PartFinder(std::move(starts));
   store.blocks_ = std::move(blocks);
+  store.checks_ = std::move(checks);
   for (size_t i = 0; i < hidden.size(); ++i) {
     if (hidden[i] < 0 || hidden[i] >= store.rows() || (i > 0 && hidden[i] <= hidden[i - 1])) {
       return Status(
@@ -100,15 +101,13 @@ bool KeyStore::hidden(int64_t row) const {
 }
 
 void KeyStore::Require(int64_t row) const {
+  if (checks_.empty()) return;
   const size_t number = parts_.PartOf(row);
-  const KeyCheck* check = blocks_[number].check;
-  if (check != nullptr) check->RequireKeys(row - parts_.start(number), 1);
+  checks_[number]->RequireKeys(row - parts_.start(number), 1);
 }
 
 void KeyStore::RequireAll() const {
-  for (const KeyBlock& block : blocks_) {
-    if (block.check != nullptr) block.check->RequireKeys(0, block.rows);
-  }
+  for (size_t i = 0; i < checks_.size(); ++i) checks_[i]->RequireKeys(0, blocks_[i].rows);
 }
 
 void KeyStore::Prefetch(int64_t row) const {

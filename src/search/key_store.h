@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "resmem/knn_index.h"
 #include "resmem/status.h"
+#include "search/key_check.h"
 #include "support/part_finder.h"
 
 namespace resmem {
@@ -18,8 +20,10 @@ class KeyStore {
  public:
   // Errors: kInvalidArgument (dim, a block without data or scales, sizes beyond int64, hidden rows
   // out of order or range).
+  // `checks`: of each block, asked before its keys are read; empty: none.
   static Result<KeyStore> Make(int64_t dim, std::vector<KeyBlock> blocks,
-                               std::vector<int64_t> hidden);
+                               std::vector<int64_t> hidden,
+                               std::vector<const KeyCheck*> checks = {});
 
   int64_t dim() const { return dim_; }
   int64_t rows() const { return parts_.end(); }
@@ -49,9 +53,13 @@ class KeyStore {
 
   int64_t dim_ = 0;
   std::vector<KeyBlock> blocks_;
-  PartFinder parts_;             // the blocks
-  std::vector<int64_t> hidden_;  // ascending
+  std::vector<const KeyCheck*> checks_;  // of each block, or none
+  PartFinder parts_;                     // the blocks
+  std::vector<int64_t> hidden_;          // ascending
 };
+
+// As the public function of this name.
+Result<std::unique_ptr<KnnIndex>> MakeExactIndex(KeyStore keys);
 
 }  // namespace resmem
 

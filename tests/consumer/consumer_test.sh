@@ -2,7 +2,7 @@
 # Installs resmem to a scratch prefix and builds a stranger's project against it, once through
 # find_package and once through pkg-config.  The core must need libhwy and libxxhash and nothing
 # else: it is configured where CMake and pkg-config find no other package, and what was linked is
-# looked at.
+# looked at.  A report must not need the libraries of models and text.
 set -euo pipefail
 build=$1 source=$2
 scratch=$(mktemp -d)
@@ -33,18 +33,31 @@ g++ -std=c++20 "$source/consumer.cc" -o "$scratch/consumer" \
   $(pkg-config --static --cflags --libs resmem)
 "$scratch/consumer" "$scratch/b.resmem"
 
-for program in "$scratch/cmake/consumer" "$scratch/consumer"; do
-  extra=$(readelf -d "$program" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
-          grep -vE '^(libhwy|libxxhash|libstdc\+\+|libm|libgcc_s|libc|ld-linux.*)\.so' || true)
-  [ -z "$extra" ] || fail "$program links $extra, but the core needs libhwy and libxxhash only"
-done
+# needs PROGRAM LIBRARIES: fails where it links others than these and the compiler's.
+needs() {
+  local extra
+  extra=$(readelf -d "$1" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' |
+          grep -vE "^($2|libstdc\\+\\+|libm|libgcc_s|libc|ld-linux.*)\\.so" || true)
+  [ -z "$extra" ] || fail "$1 links $extra, but needs $2 only"
+}
+needs "$scratch/cmake/consumer" 'libhwy|libxxhash'
+needs "$scratch/consumer" 'libhwy|libxxhash'
 
 # The prefix that was installed to is the one that pkg-config tells.
 told=$(realpath "$(pkg-config --variable=includedir resmem)")
 [ "$told" = "$(realpath "$scratch/prefix/include")" ] || fail "resmem.pc names $told"
 
-unset PKG_CONFIG_LIBDIR
+# A report needs libpng, with zlib below it, and none of the libraries for models and text.
+hidden='LibLZMA;JPEG;Protobuf;protobuf;ONNX;zstd'
 cmake -S "$source" -B "$scratch/report" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/prefix" \
-      -DWITH_REPORT=ON >/dev/null
+      -DRESMEM_HIDDEN="$hidden" -DCOMPONENT=report >/dev/null
 cmake --build "$scratch/report" >/dev/null
-"$scratch/report/report_consumer"
+"$scratch/report/report_consumer" "$scratch/page.html"
+grep -q '<html' "$scratch/page.html" || fail "no page was written"
+needs "$scratch/report/report_consumer" 'libhwy|libxxhash|libpng16|libz'
+
+unset PKG_CONFIG_LIBDIR
+cmake -S "$source" -B "$scratch/lm" -G Ninja -DCMAKE_PREFIX_PATH="$scratch/prefix" \
+      -DCOMPONENT=lm >/dev/null
+cmake --build "$scratch/lm" >/dev/null
+"$scratch/lm/lm_consumer"

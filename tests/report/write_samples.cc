@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "report/sample.h"
-#include "resmem/report/text_report.h"
+#include "resmem/lm/text_report.h"
+#include "resmem/models/model_report.h"
 #include "text/tokenizer/test_model.h"
 
 namespace {

@@ -23,7 +23,6 @@
 namespace resmem {
 
 enum class TextForm { kFound, kText, kParagraphs, kWikiText, kJsonLines, kDocTags };
-const char* TextFormName(TextForm form);  // "text", "jsonl", ...
 
 struct TextSourceOptions {
   TextForm form = TextForm::kFound;  // kFound: by the content of each file, never paragraphs

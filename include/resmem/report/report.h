@@ -18,11 +18,8 @@
 #include <string_view>
 #include <vector>
 
-#include "resmem/data/array.h"
 #include "resmem/diagnosis.h"
 #include "resmem/evaluation.h"
-#include "resmem/models/image_set.h"
-#include "resmem/models/onnx_model.h"
 #include "resmem/scrub.h"
 #include "resmem/tuner.h"
 
@@ -93,19 +90,6 @@ struct Thumbnail {
   bool empty() const { return pixels.empty(); }
 };
 
-// How a row of an image array is laid out.
-struct ImageLayout {
-  int64_t height = 0, width = 0, channels = 1;
-  bool planar = false;  // channels x height x width, as in CIFAR files and PyTorch
-};
-// From the array's own shape: rows x h x w, x h x w x (1 or 3), x (1 or 3) x h x w; a flat row
-// of 784 or 3072 values is MNIST's or CIFAR's.  kBadData where the shape is none of these.
-Result<ImageLayout> GuessImageLayout(const Array& images);
-// Values 0 .. 255, or floating point values 0 .. 1.  A side beyond 128 pixels is shrunk by a
-// whole factor.
-Result<Thumbnail> ReadThumbnail(const Array& images, const ImageLayout& layout, int64_t row);
-Result<Thumbnail> ReadThumbnail(const ImageSet& images, int64_t row);
-
 // One query with its exact ledger.  Image and text may both be empty.
 struct Example {
   int64_t row = 0;  // among the rows evaluated
@@ -123,7 +107,6 @@ enum class ExampleRule {
   kLargestChange,  // the largest change of the true class's score, in the right direction
   kRandom,         // a random sample: typical cases rather than striking ones
 };
-const char* ExampleRuleName(ExampleRule rule);  // "largest-change", "random"
 
 struct ExampleOptions {
   std::optional<Parameters> parameters;  // none: the memory's own
@@ -144,8 +127,6 @@ Result<std::vector<Example>> ChooseExamples(const Predictor& predictor, const Ro
 
 // The image of a row.
 using ImageOf = std::function<Result<Thumbnail>(int64_t row)>;
-// Of an array of images, which must outlive it.
-Result<ImageOf> ImagesIn(const Array& images);
 // Sets image and, for the nearest eight, neighbor_images of each example.  `of_memory` is asked for
 // memory rows, which are counted in the order of memorizing; null: neighbors get none.
 Status AddImages(const ImageOf& of_queries, const ImageOf& of_memory,
@@ -193,10 +174,6 @@ std::string FiguresJson(std::string_view title, std::span<const Figure> figures,
 std::string DiagnosisJson(const Diagnosis& diagnosis, const RunInfo& run);
 std::string MemoryJson(const MemoryInfo& memory, const RunInfo& run);
 std::string ScrubJson(const std::string& memory, const ScrubReport& report, const RunInfo& run);
-// `prepared`: the manifest beside the file, if it has one; then also the fingerprint.
-std::string OnnxJson(const std::string& path, const OnnxSummary& summary,
-                     const std::optional<ModelManifest>& prepared, const Fingerprint& fingerprint,
-                     const RunInfo& run);
 
 // Several documents as one, in the order in which the page shows them; a combined one
 // contributes its parts.

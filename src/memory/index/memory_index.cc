@@ -31,6 +31,7 @@ constexpr char kExactAnswers[] = "; --exact answers without it";
 // The keys of some segments in order, their rows numbered from 0.
 struct KeysOfSegments {
   std::vector<KeyBlock> blocks;
+  std::vector<const KeyCheck*> checks;
   std::vector<int64_t> hidden;
   int64_t rows = 0;
 
@@ -38,6 +39,7 @@ struct KeysOfSegments {
   KeysOfSegments(const StoredRows& stored, size_t first, size_t end, int64_t begin) {
     for (size_t segment = first; segment < end; ++segment) {
       blocks.push_back(stored.segments()[segment].keys());
+      checks.push_back(&stored.segments()[segment]);
       rows += blocks.back().rows;
     }
     const std::vector<int64_t>& deleted = stored.deleted();
@@ -45,9 +47,10 @@ struct KeysOfSegments {
     for (; row != deleted.end() && *row < begin + rows; ++row) hidden.push_back(*row - begin);
   }
 
-  Result<KeyStore> Store(int64_t dim) const { return KeyStore::Make(dim, blocks, hidden); }
+  Result<KeyStore> Store(int64_t dim) const { return KeyStore::Make(dim, blocks, hidden, checks); }
   Result<std::unique_ptr<KnnIndex>> Exact(int64_t dim) const {
-    return MakeExactIndex(dim, blocks, hidden);
+    RESMEM_ASSIGN_OR_RETURN(KeyStore keys, Store(dim));
+    return MakeExactIndex(std::move(keys));
   }
 };
 

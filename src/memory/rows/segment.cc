@@ -103,7 +103,7 @@ Status Segment::CheckSources() const {
 }
 
 KeyBlock Segment::keys() const {
-  return {key_type_, keys_, key_scales_, rows_, this};
+  return {key_type_, keys_, key_scales_, rows_};
 }
 
 void Segment::RequireRows(size_t section, int64_t begin, int64_t count) const {

@@ -334,9 +334,13 @@ class ExactIndex : public KnnIndex {
 Result<std::unique_ptr<KnnIndex>> MakeExactIndex(int64_t dim, std::vector<KeyBlock> blocks,
                                                  std::vector<int64_t> hidden) try {
   RESMEM_ASSIGN_OR_RETURN(KeyStore keys, KeyStore::Make(dim, std::move(blocks), std::move(hidden)));
-  return std::unique_ptr<KnnIndex>(std::make_unique<ExactIndex>(std::move(keys)));
+  return MakeExactIndex(std::move(keys));
 } catch (...) {
   return CaughtException("build the index");
+}
+
+Result<std::unique_ptr<KnnIndex>> MakeExactIndex(KeyStore keys) {
+  return std::unique_ptr<KnnIndex>(std::make_unique<ExactIndex>(std::move(keys)));
 }
 
 }  // namespace resmem

@@ -38,24 +38,6 @@ Status AddFiles(FileSystem& files, const std::string& path, int depth,
 
 }  // namespace
 
-const char* TextFormName(TextForm form) {
-  switch (form) {
-    case TextForm::kFound:
-      return "found";
-    case TextForm::kText:
-      return "text";
-    case TextForm::kParagraphs:
-      return "paragraphs";
-    case TextForm::kWikiText:
-      return "wikitext";
-    case TextForm::kJsonLines:
-      return "jsonl";
-    case TextForm::kDocTags:
-      return "doc";
-  }
-  return "unknown";
-}
-
 struct TextSource::State {
   TextSourceOptions options;
   std::vector<std::string> files;

@@ -1,5 +1,5 @@
 #include "report/document.h"
-#include "resmem/models/onnx_model.h"
+#include "resmem/models/model_report.h"
 
 namespace resmem {
 namespace {

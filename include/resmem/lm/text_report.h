@@ -1,6 +1,6 @@
 // JSON documents about text, as report.h writes the others: docs/json.md explains every field.
-#ifndef RESMEM_REPORT_TEXT_REPORT_H_
-#define RESMEM_REPORT_TEXT_REPORT_H_
+#ifndef RESMEM_LM_TEXT_REPORT_H_
+#define RESMEM_LM_TEXT_REPORT_H_
 
 #include <string>
 
@@ -19,4 +19,4 @@ std::string TokenSetJson(const TokenSet& set, int64_t unknown_tokens, const RunI
 
 }  // namespace resmem
 
-#endif  // RESMEM_REPORT_TEXT_REPORT_H_
+#endif  // RESMEM_LM_TEXT_REPORT_H_

@@ -3,7 +3,7 @@
 #include <fstream>
 
 #include "fixtures/small_memory.h"
-#include "resmem/report/report.h"
+#include "resmem/models/thumbnails.h"
 
 namespace resmem {
 namespace {

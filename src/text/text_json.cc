@@ -1,5 +1,5 @@
 #include "report/document.h"
-#include "resmem/report/text_report.h"
+#include "resmem/lm/text_report.h"
 
 namespace resmem {
 

@@ -1,7 +1,8 @@
+#include "resmem/models/thumbnails.h"
+
 #include <algorithm>
 #include <cmath>
 
-#include "resmem/report/report.h"
 #include "support/checked_math.h"
 #include "support/text.h"
 
@@ -21,7 +22,6 @@ std::string ShapeText(const Array& images) {
 }
 
 constexpr int64_t kLongestSide = 128;
-constexpr size_t kNeighborImages = 8;
 
 // Each pixel the mean of factor x factor pixels; what is left over at the edges is cut off.
 Thumbnail Shrink(const Thumbnail& image) {
@@ -111,21 +111,6 @@ Result<Thumbnail> ReadThumbnail(const ImageSet& images, int64_t row) {
 Result<ImageOf> ImagesIn(const Array& images) {
   RESMEM_ASSIGN_OR_RETURN(const ImageLayout layout, GuessImageLayout(images));
   return ImageOf([&images, layout](int64_t row) { return ReadThumbnail(images, layout, row); });
-}
-
-Status AddImages(const ImageOf& of_queries, const ImageOf& of_memory,
-                 std::vector<Example>* examples) {
-  for (Example& example : *examples) {
-    RESMEM_ASSIGN_OR_RETURN(example.image, of_queries(example.row));
-    example.neighbor_images.clear();
-    if (!of_memory) continue;
-    const std::vector<Explanation::Line>& lines = example.explanation.lines;
-    for (size_t i = 0; i < std::min(lines.size(), kNeighborImages); ++i) {
-      RESMEM_ASSIGN_OR_RETURN(Thumbnail image, of_memory(lines[i].row));
-      example.neighbor_images.push_back(std::move(image));
-    }
-  }
-  return {};
 }
 
 }  // namespace resmem
