@@ -1,14 +1,14 @@
 // resmem append: more rows into a present memory.
 #include "console/command.h"
 #include "console/format.h"
-#include "console/last_words.h"
 #include "console/output.h"
 #include "inputs/dataset_options.h"
+#include "inputs/images/model_options.h"
 #include "inputs/memory_options.h"
-#include "inputs/model_options.h"
 #include "inputs/selected_rows.h"
 #include "outputs/memory_output.h"
 #include "outputs/memory_text.h"
+#include "process/last_words.h"
 
 namespace resmem::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "console/command.h"
-#include "console/sibling.h"
+#include "process/sibling.h"
 
 namespace resmem::cli {
 

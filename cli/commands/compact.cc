@@ -1,11 +1,11 @@
 // resmem compact: a memory as one segment, without the bytes of deleted rows.
 #include "console/command.h"
 #include "console/format.h"
-#include "console/last_words.h"
 #include "console/output.h"
 #include "inputs/memory_options.h"
 #include "outputs/memory_output.h"
 #include "outputs/memory_text.h"
+#include "process/last_words.h"
 
 namespace resmem::cli {
 namespace {

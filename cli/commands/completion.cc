@@ -6,8 +6,8 @@
 #include <regex>
 
 #include "commands/commands.h"
-#include "console/completion_scripts.h"
 #include "console/output.h"
+#include "help/completion_scripts.h"
 
 namespace resmem::cli {
 namespace {

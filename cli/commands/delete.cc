@@ -4,10 +4,10 @@
 
 #include "console/command.h"
 #include "console/format.h"
-#include "console/last_words.h"
 #include "console/output.h"
 #include "inputs/memory_options.h"
 #include "outputs/memory_output.h"
+#include "process/last_words.h"
 
 namespace resmem::cli {
 namespace {

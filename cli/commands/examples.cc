@@ -4,11 +4,11 @@
 #include "console/output.h"
 #include "inputs/class_names.h"
 #include "inputs/dataset_options.h"
+#include "inputs/images/model_options.h"
+#include "inputs/images/source_images.h"
 #include "inputs/memory_options.h"
-#include "inputs/model_options.h"
 #include "inputs/parameter_options.h"
 #include "inputs/selected_rows.h"
-#include "inputs/source_images.h"
 #include "outputs/document_output.h"
 #include "resmem/report/report.h"
 

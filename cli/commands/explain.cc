@@ -5,8 +5,8 @@
 #include "inputs/answer_options.h"
 #include "inputs/class_names.h"
 #include "inputs/dataset_options.h"
+#include "inputs/images/model_options.h"
 #include "inputs/memory_options.h"
-#include "inputs/model_options.h"
 #include "outputs/explanation_text.h"
 #include "resmem/predictor.h"
 

@@ -4,16 +4,16 @@
 
 #include "console/command.h"
 #include "console/format.h"
-#include "console/last_words.h"
 #include "console/next_step.h"
 #include "console/output.h"
 #include "inputs/dataset_options.h"
+#include "inputs/images/model_options.h"
 #include "inputs/memory_options.h"
-#include "inputs/model_options.h"
 #include "inputs/selected_rows.h"
-#include "inputs/token_options.h"
+#include "inputs/text/token_options.h"
 #include "outputs/memory_output.h"
 #include "outputs/memory_text.h"
+#include "process/last_words.h"
 #include "resmem/models/onnx_model.h"
 
 namespace resmem::cli {

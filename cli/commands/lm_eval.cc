@@ -6,7 +6,7 @@
 #include "console/output.h"
 #include "inputs/answer_options.h"
 #include "inputs/memory_options.h"
-#include "inputs/token_question.h"
+#include "inputs/text/token_question.h"
 #include "outputs/document_output.h"
 #include "outputs/evaluation_text.h"
 #include "resmem/lm/document_intervals.h"

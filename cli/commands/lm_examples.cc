@@ -2,7 +2,7 @@
 #include "console/command.h"
 #include "console/format.h"
 #include "console/output.h"
-#include "inputs/token_question.h"
+#include "inputs/text/token_question.h"
 #include "outputs/model_text.h"
 #include "outputs/token_examples.h"
 

@@ -5,7 +5,7 @@
 #include "console/format.h"
 #include "console/output.h"
 #include "inputs/memory_options.h"
-#include "inputs/token_question.h"
+#include "inputs/text/token_question.h"
 #include "outputs/model_text.h"
 #include "outputs/token_text.h"
 

@@ -9,7 +9,7 @@
 #include "console/output.h"
 #include "inputs/answer_options.h"
 #include "inputs/memory_options.h"
-#include "inputs/token_options.h"
+#include "inputs/text/token_options.h"
 #include "outputs/model_text.h"
 
 namespace resmem::cli {

@@ -1,11 +1,11 @@
 // resmem lm index: as resmem index, with the recall measured on text that the memory does not hold.
 #include "console/command.h"
-#include "console/last_words.h"
 #include "console/next_step.h"
 #include "inputs/memory_options.h"
-#include "inputs/token_options.h"
+#include "inputs/text/token_options.h"
 #include "outputs/memory_output.h"
 #include "outputs/memory_text.h"
+#include "process/last_words.h"
 
 namespace resmem::cli {
 namespace {

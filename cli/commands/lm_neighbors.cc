@@ -3,7 +3,7 @@
 #include "console/interrupt.h"
 #include "console/output.h"
 #include "inputs/memory_options.h"
-#include "inputs/token_options.h"
+#include "inputs/text/token_options.h"
 #include "outputs/neighbor_output.h"
 
 namespace resmem::cli {

@@ -9,7 +9,7 @@
 #include "console/output.h"
 #include "inputs/dataset_options.h"
 #include "inputs/memory_options.h"
-#include "inputs/text_options.h"
+#include "inputs/text/text_options.h"
 #include "outputs/output_paths.h"
 #include "resmem/data/dataset.h"
 #include "resmem/lm/encode_text.h"

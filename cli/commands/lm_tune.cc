@@ -3,13 +3,13 @@
 
 #include "console/command.h"
 #include "console/format.h"
-#include "console/last_words.h"
 #include "console/output.h"
 #include "inputs/memory_options.h"
 #include "inputs/parameter_options.h"
-#include "inputs/token_question.h"
+#include "inputs/text/token_question.h"
 #include "inputs/tune_options.h"
 #include "outputs/document_output.h"
+#include "process/last_words.h"
 #include "resmem/report/report.h"
 
 namespace resmem::cli {

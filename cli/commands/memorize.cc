@@ -2,18 +2,18 @@
 #include "console/command.h"
 #include "console/format.h"
 #include "console/interrupt.h"
-#include "console/last_words.h"
 #include "console/next_step.h"
 #include "console/output.h"
 #include "inputs/class_names.h"
 #include "inputs/dataset_options.h"
+#include "inputs/images/model_options.h"
 #include "inputs/logits_check.h"
 #include "inputs/memory_options.h"
-#include "inputs/model_options.h"
 #include "inputs/parameter_options.h"
 #include "inputs/selected_rows.h"
 #include "outputs/memory_output.h"
 #include "outputs/memory_text.h"
+#include "process/last_words.h"
 
 namespace resmem::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "console/next_step.h"
 #include "console/output.h"
 #include "inputs/class_names.h"
-#include "inputs/runtime_options.h"
+#include "inputs/images/runtime_options.h"
 #include "outputs/model_text.h"
 #include "outputs/output_paths.h"
 #include "resmem/models/onnx_model.h"

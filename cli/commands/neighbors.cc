@@ -5,8 +5,8 @@
 #include "console/interrupt.h"
 #include "console/output.h"
 #include "inputs/dataset_options.h"
+#include "inputs/images/model_options.h"
 #include "inputs/memory_options.h"
-#include "inputs/model_options.h"
 #include "outputs/neighbor_output.h"
 
 namespace resmem::cli {

@@ -1,15 +1,15 @@
 // resmem tune: chooses k, sigma and T on validation rows and writes them into the memory.
 #include "console/command.h"
 #include "console/format.h"
-#include "console/last_words.h"
 #include "console/output.h"
 #include "inputs/dataset_options.h"
+#include "inputs/images/model_options.h"
 #include "inputs/memory_options.h"
-#include "inputs/model_options.h"
 #include "inputs/parameter_options.h"
 #include "inputs/tune_options.h"
 #include "outputs/document_output.h"
 #include "outputs/evaluation_text.h"
+#include "process/last_words.h"
 #include "resmem/tuner.h"
 
 namespace resmem::cli {

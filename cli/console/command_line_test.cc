@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "console/help.h"
-#include "console/suggest.h"
+#include "help/help.h"
+#include "help/suggest.h"
 
 namespace resmem::cli {
 namespace {

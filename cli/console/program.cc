@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "console/help.h"
 #include "console/interrupt.h"
-#include "console/last_words.h"
 #include "console/output.h"
-#include "console/suggest.h"
+#include "help/help.h"
+#include "help/suggest.h"
+#include "process/last_words.h"
 #include "resmem/simd.h"
 #include "resmem/version.h"
 

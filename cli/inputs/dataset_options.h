@@ -10,7 +10,7 @@
 
 #include "console/command_line.h"
 #include "console/console.h"
-#include "inputs/image_options.h"
+#include "inputs/images/image_options.h"
 #include "resmem/data/dataset.h"
 #include "resmem/models/embedded_images.h"
 

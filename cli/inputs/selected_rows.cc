@@ -6,7 +6,7 @@
 
 #include "console/format.h"
 #include "console/interrupt.h"
-#include "inputs/image_options.h"
+#include "inputs/images/image_options.h"
 
 namespace resmem::cli {
 namespace {

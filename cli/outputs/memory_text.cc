@@ -1,7 +1,7 @@
 #include "outputs/memory_text.h"
 
 #include "console/format.h"
-#include "inputs/model_options.h"
+#include "inputs/images/model_options.h"
 #include "inputs/parameter_options.h"
 #include "resmem/diagnosis.h"
 

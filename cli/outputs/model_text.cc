@@ -1,7 +1,7 @@
 #include "outputs/model_text.h"
 
 #include "console/format.h"
-#include "inputs/model_options.h"
+#include "inputs/images/model_options.h"
 
 namespace resmem::cli {
 namespace {

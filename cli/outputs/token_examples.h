@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "console/console.h"
-#include "inputs/token_options.h"
+#include "inputs/text/token_options.h"
 #include "resmem/predictor.h"
 
 namespace resmem::cli {

@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "inputs/token_options.h"
+#include "inputs/text/token_options.h"
 #include "resmem/predictor.h"
 
 namespace resmem::cli {

@@ -7,7 +7,7 @@
 #include "console/format.h"
 #include "console/interrupt.h"
 #include "console/next_step.h"
-#include "inputs/token_options.h"
+#include "inputs/text/token_options.h"
 #include "lm_training/lm_training.h"
 #include "recipe/run_folder.h"
 

@@ -2,7 +2,7 @@
 #include "console/command.h"
 #include "console/format.h"
 #include "inputs/dataset_options.h"
-#include "inputs/runtime_options.h"
+#include "inputs/images/runtime_options.h"
 #include "reproduce/cifar100/page/sections.h"
 #include "reproduce/cifar100/steps.h"
 #include "reproduce/cifar100/training_run.h"

@@ -1,7 +1,7 @@
 // resmem reproduce lm: the paper's experiments on language models, on real text, step by step.
 #include "console/command.h"
 #include "inputs/dataset_options.h"
-#include "inputs/runtime_options.h"
+#include "inputs/images/runtime_options.h"
 #include "reproduce/lm/page.h"
 #include "reproduce/lm/steps.h"
 #include "reproduce/run_steps.h"

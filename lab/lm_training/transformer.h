@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "transformer/output_layer.h"
+#include "lm_training/output_layer.h"
 #include "transformer/window_pass.h"
 
 namespace resmem {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "console/suggest.h"
+#include "help/suggest.h"
 
 namespace resmem::cli::reproduce {
 

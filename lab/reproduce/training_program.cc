@@ -15,7 +15,7 @@
 
 #include "console/format.h"
 #include "console/interrupt.h"
-#include "console/sibling.h"
+#include "process/sibling.h"
 
 extern char** environ;
 

@@ -12,7 +12,7 @@
 #include <chrono>
 #include <cstdio>
 
-#include "console/last_words.h"
+#include "process/last_words.h"
 #include "train/environment.h"
 #include "train/epoch_json.h"
 #include "train/trainer.h"

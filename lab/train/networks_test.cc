@@ -3,7 +3,7 @@
 
 #include "recipe/train_recipe.h"
 #include "resmem/models/onnx_model.h"
-#include "train/network.h"
+#include "train/networks/network.h"
 #include "train/optimizer.h"
 #include "train/schedule.h"
 #include "train/test_runtime.h"

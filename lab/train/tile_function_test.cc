@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/amx.h"
-#include "train/layers.h"
+#include "train/networks/layers.h"
 
 namespace resmem::train {
 namespace {

@@ -17,7 +17,7 @@
 #include "train/batches.h"
 #include "train/environment.h"
 #include "train/epoch_json.h"
-#include "train/network.h"
+#include "train/networks/network.h"
 #include "train/optimizer.h"
 #include "train/run_state.h"
 #include "train/schedule.h"

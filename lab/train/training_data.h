@@ -10,7 +10,7 @@
 #include "recipe/train_recipe.h"
 #include "resmem/models/image_set.h"
 #include "resmem/status.h"
-#include "train/network.h"
+#include "train/networks/network.h"
 
 namespace resmem::train {
 

@@ -7,7 +7,7 @@
 #include "data/array_storage.h"
 #include "data/convert.h"
 #include "data/endian.h"
-#include "data/formats/fixed_text.h"
+#include "data/formats/numpy/fixed_text.h"
 #include "data/memory_guard.h"
 #include "support/checked_math.h"
 #include "support/text.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "data/formats/npy.h"
-#include "data/formats/zip_writer.h"
+#include "data/formats/numpy/npy.h"
+#include "data/packed/zip_writer.h"
 #include "resmem/output_file.h"
 #include "support/file_system.h"
 #include "support/guard.h"

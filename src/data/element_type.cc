@@ -1,7 +1,7 @@
 #include <array>
 #include <string_view>
 
-#include "data/formats/npy.h"
+#include "data/formats/numpy/npy.h"
 #include "resmem/data/array.h"
 #include "support/text.h"
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "data/formats/formats.h"
-#include "data/formats/npy.h"
+#include "data/formats/numpy/npy.h"
 
 namespace resmem {
 namespace {

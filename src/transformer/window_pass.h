@@ -1,6 +1,6 @@
 // One window through the layers, forward and back, on one thread: nothing of it leaves the
 // processor's own cache.  The output layer and the gradients of the matrices see all windows of a
-// batch together and follow elsewhere (output_layer.h, matrix_gradients.h).
+// batch together and follow elsewhere (lab/lm_training).
 #ifndef RESMEM_TRANSFORMER_WINDOW_PASS_H_
 #define RESMEM_TRANSFORMER_WINDOW_PASS_H_
 

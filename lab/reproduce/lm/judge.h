@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "reproduce/lm/token_evaluation.h"
 #include "reproduce/lm/workspace.h"
-#include "resmem/lm/token_evaluation.h"
 
 namespace resmem::cli::reproduce::lm {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "data/formats/format_table.h"
-#include "data/formats/inflate.h"
-#include "data/formats/xz.h"
+#include "data/packed/inflate.h"
+#include "data/packed/xz.h"
 #include "support/text.h"
 
 namespace resmem {

@@ -1,7 +1,7 @@
 #include <utility>
 
 #include "data/formats/formats.h"
-#include "data/formats/npy.h"
+#include "data/formats/numpy/npy.h"
 #include "support/text.h"
 
 namespace resmem {

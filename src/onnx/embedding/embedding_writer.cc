@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-#include "data/formats/npy.h"
+#include "data/formats/numpy/npy.h"
 #include "format/checksum.h"
 #include "support/checked_math.h"
 #include "support/guard.h"

@@ -1,6 +1,6 @@
 #include "reproduce/cifar100/experiments/experiments.h"
 #include "reproduce/cifar100/measure.h"
-#include "resmem/models/corruption.h"
+#include "reproduce/corruption.h"
 
 namespace resmem::cli::reproduce::cifar100 {
 namespace {

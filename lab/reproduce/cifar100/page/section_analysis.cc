@@ -119,7 +119,7 @@ void AddShift(Page* page) {
   const Json& result = page->result("shift");
   page->Paragraph("Network `" + TextAt(result, "run") +
                   "`; the rules are in "
-                  "`include/resmem/models/corruption.h` (whole-number arithmetic, seed " +
+                  "`lab/reproduce/corruption.h` (whole-number arithmetic, seed " +
                   Count(CountAt(result, "seed")) + "); the memory holds clean images.");
   for (const auto& [setting, clean] : At(result, "clean").items()) {
     Table table = Table::OfNumbers({"images, " + NameOfSetting(setting), "base", "ResMem", "gain"});

@@ -1,0 +1,159 @@
+#include "inputs/images/model_options.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "inputs/memory_options.h"
+#include "resmem/head_check.h"
+#include "resmem/models/onnx_model.h"
+
+namespace resmem::cli {
+namespace {
+
+bool IsFile(const std::string& path) {
+  struct stat present {};
+  return stat(path.c_str(), &present) == 0 && S_ISREG(present.st_mode);
+}
+
+// Has a manifest of ours beside it, so that it can be run.
+bool IsPrepared(const std::string& model) {
+  return IsFile(model) && ReadModelManifest(model).ok();
+}
+
+}  // namespace
+
+std::string FingerprintText(const Fingerprint& fingerprint) {
+  std::string text;
+  if (!fingerprint.digest.empty()) text = "model " + fingerprint.digest;
+  if (!fingerprint.layer.empty())
+    text += (text.empty() ? "" : ", ") + ("layer " + fingerprint.layer);
+  return text.empty() ? "no model" : text;
+}
+
+void ModelOptions::AddWords(const MemoryDescription& memory,
+                            std::vector<std::string>* words) const {
+  if (memory.fingerprint.empty()) return;
+  const auto note = memory.notes.find(kModelNote);
+  const std::string model = !model_.empty()              ? model_
+                            : note != memory.notes.end() ? note->second
+                                                         : "MODEL";
+  words->insert(words->end(), {"--model", model});
+  if (!layer_.empty()) words->insert(words->end(), {"--layer", layer_});
+}
+
+void ModelOptions::Declare(CommandLine& line, bool check) {
+  line.Group("Model");
+  line.Value("--model", &model_, "FILE|NAME",
+             check ? "the model that made these arrays; a model other than the memory's is "
+                     "refused. For images: the base model to run"
+                   : "the model that made the arrays: its file, or your name for it; later arrays "
+                     "must come from the same model. For images: the base model to run")
+      .File()
+      .Needs(kRowInputs);
+  line.Value("--layer", &layer_, "NAME", "the layer whose outputs are the keys").Needs(kRowInputs);
+  if (check) {
+    line.Flag("--any-model", &any_model_, "use the rows without checking which model made them")
+        .Needs(kRowInputs);
+  }
+}
+
+Result<Fingerprint> ModelOptions::Resolve() const {
+  Fingerprint fingerprint;
+  fingerprint.layer = layer_;
+  if (model_.empty()) return fingerprint;
+  if (IsPrepared(model_)) {
+    RESMEM_ASSIGN_OR_RETURN(fingerprint, FingerprintModel(model_));
+    if (layer_.empty() || layer_ == fingerprint.layer) return fingerprint;
+    return Status(ErrorCode::kMismatch, "--layer " + layer_ + ": " + model_ +
+                                            " was prepared with the embedding " +
+                                            fingerprint.layer + "; leave --layer out");
+  }
+  if (IsFile(model_)) {
+    RESMEM_ASSIGN_OR_RETURN(fingerprint.digest, DigestFile(model_));
+  } else if (model_.find('/') != std::string::npos) {
+    return Status(ErrorCode::kNotFound,
+                  "--model " + model_ + ": no such file; a model's own name has no slash in it");
+  } else {
+    fingerprint.digest = model_;
+  }
+  return fingerprint;
+}
+
+std::string ModelOptions::Remembered() const {
+  if (!IsPrepared(model_)) return "";
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::absolute(model_, error);
+  return error ? model_ : path.lexically_normal().string();
+}
+
+Result<std::string> ModelOptions::FileFor(const std::string& memory_path,
+                                          const ResidualMemory& memory) const {
+  if (!model_.empty()) return model_;
+  const auto& notes = memory.description().notes;
+  const auto note = notes.find(kModelNote);
+  if (note == notes.end()) {
+    return Status(ErrorCode::kInvalidArgument,
+                  memory_path +
+                      " does not remember a model that could be run over images; give "
+                      "--model FILE.onnx");
+  }
+  if (IsFile(note->second)) return note->second;
+  return Status(ErrorCode::kNotFound, memory_path + " was made with " + note->second +
+                                          ", which no longer exists; give --model FILE.onnx");
+}
+
+Status ModelOptions::CheckFingerprint(const std::string& memory_path, const Fingerprint& memory,
+                                      const Fingerprint& given, Console& console) const {
+  if (any_model_) return {};
+  if (memory.empty()) {
+    if (!given.empty()) {
+      console.Note(memory_path + " does not record which model made it: --model is not checked");
+    }
+    return {};
+  }
+  if (given == memory) return {};
+  return Status(ErrorCode::kMismatch,
+                memory_path + " was made with " + FingerprintText(memory) + ", but " +
+                    (given.empty() ? "no --model was given"
+                                   : "these rows come from " + FingerprintText(given)) +
+                    "; give that model and layer with --model and --layer, or --any-model if you "
+                    "are sure");
+}
+
+Status ModelOptions::CheckRows(const std::string& memory_path, const ResidualMemory& memory,
+                               const Dataset& dataset) const {
+  if (any_model_ || !dataset.has_logits()) return {};
+  constexpr int64_t kLookedAt = 256;
+  Dataset::Block block;
+  RESMEM_RETURN_IF_ERROR(dataset.Read(0, std::min(kLookedAt, dataset.rows()), &block));
+  if (!CheckHead(memory, block.view.keys, block.view.logits).another_model()) return {};
+  return Status(ErrorCode::kMismatch,
+                "these logits do not follow from these keys as they do in " + memory_path +
+                    ": another model made them, or keys and logits are not in the same order; give "
+                    "arrays of the memory's model, or --any-model if you are sure");
+}
+
+Result<Input> ModelOptions::OpenInput(const DatasetOptions& data, const std::string& memory_path,
+                                      const ResidualMemory& memory, int threads,
+                                      Console& console) const {
+  const MemoryDescription& description = memory.description();
+  std::string file;
+  if (data.from_images()) {  // another model is refused before it is run
+    RESMEM_ASSIGN_OR_RETURN(file, FileFor(memory_path, memory));
+    RESMEM_ASSIGN_OR_RETURN(const Fingerprint given, FingerprintModel(file));
+    RESMEM_RETURN_IF_ERROR(CheckFingerprint(memory_path, description.fingerprint, given, console));
+  }
+  RESMEM_ASSIGN_OR_RETURN(Input input, data.Open(description.task, file, threads, console));
+  RESMEM_RETURN_IF_ERROR(CheckShapes(memory_path, description, input.dataset));
+  if (!data.from_images() && !any_model_) {
+    RESMEM_ASSIGN_OR_RETURN(const Fingerprint given, Resolve());
+    RESMEM_RETURN_IF_ERROR(CheckFingerprint(memory_path, description.fingerprint, given, console));
+  }
+  RESMEM_RETURN_IF_ERROR(CheckRows(memory_path, memory, input.dataset));
+  return input;
+}
+
+}  // namespace resmem::cli
