@@ -1,5 +1,6 @@
-"""The form of the tree: clang-format, file length, header guards, links in documents that lead
+"""The form of the tree: clang-format, file and folder sizes, header guards, links in documents that lead
 somewhere, and no path that only our own machines have."""
+import collections
 import pathlib
 import re
 import subprocess
@@ -7,6 +8,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MOST_LINES = 500
+MOST_FILES = 28      # of a folder, tests left out
+MANY_FILES = {"cli/commands"}  # a file per command
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 FENCE = re.compile(r"```.*?```", re.S)
 
@@ -33,6 +36,10 @@ def main():
             problems.append(f"{path.relative_to(ROOT)}: std::call_once: use support/once.h")
         if re.search(r"^(?!\s*//).*\bthread_local (?!bool|int)", path.read_text(), re.M):
             problems.append(f"{path.relative_to(ROOT)}: thread_local with a destructor: use support/thread_own.h")
+    folders = collections.Counter(path.parent.relative_to(ROOT).as_posix() for path in code
+                                  if not re.search(r"_test\.cc$|^test_", path.name))
+    problems += [f"{folder}: {count} files, at most {MOST_FILES}: make folders in it"
+                 for folder, count in folders.items() if count > MOST_FILES and folder not in MANY_FILES]
     for path in tracked(".h"):
         name = path.relative_to(ROOT).as_posix()
         for folder in ("include/", "src/"):
