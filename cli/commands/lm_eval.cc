@@ -82,7 +82,8 @@ std::string LmEval::Words(const Evaluation& evaluation) const {
 Result<ExitCode> LmEval::Run(Console& console) {
   RESMEM_RETURN_IF_ERROR(output_.CheckPaths(
       {question_.memory_path(), question_.tokens_path(), question_.model_path()}));
-  RESMEM_ASSIGN_OR_RETURN(const TokenQuestion::Opened asked, question_.Open({.exact = exact_}));
+  RESMEM_ASSIGN_OR_RETURN(ResidualMemory memory, question_.OpenMemory({.exact = exact_}));
+  RESMEM_ASSIGN_OR_RETURN(const TokenQuestion::Opened asked, question_.Open(std::move(memory)));
   const Predictor predictor(asked.memory);
   RESMEM_ASSIGN_OR_RETURN(const PredictOptions answer, answer_.Choose(predictor));
   options_.method = answer.method;

@@ -32,10 +32,11 @@ class LmExamples : public Command {
       return Status(ErrorCode::kInvalidArgument,
                     "--count must be 1 or more, --neighbors 0 or more");
     }
-    RESMEM_ASSIGN_OR_RETURN(const TokenQuestion::Opened asked,
-                            question_.Open({.verify_blocks = false, .exact = neighbors_.exact()}));
-    RESMEM_ASSIGN_OR_RETURN(const TokenNeighborOptions::Opened shown,
-                            neighbors_.Open(asked.memory));
+    RESMEM_ASSIGN_OR_RETURN(
+        ResidualMemory memory,
+        question_.OpenMemory({.verify_blocks = false, .exact = neighbors_.exact()}));
+    RESMEM_ASSIGN_OR_RETURN(const TokenNeighborOptions::Opened shown, neighbors_.Open(memory));
+    RESMEM_ASSIGN_OR_RETURN(const TokenQuestion::Opened asked, question_.Open(std::move(memory)));
     options_.parameters = shown.parameters;
     options_.threads = question_.threads();
     RESMEM_ASSIGN_OR_RETURN(

@@ -83,7 +83,8 @@ Result<ExitCode> LmTune::Run(Console& console) {
   AnnounceChange("the values were written into the memory");
   RESMEM_RETURN_IF_ERROR(output_.CheckPaths(
       {question_.memory_path(), question_.tokens_path(), question_.model_path()}));
-  RESMEM_ASSIGN_OR_RETURN(const TokenQuestion::Opened asked, question_.Open({.exact = exact_}));
+  RESMEM_ASSIGN_OR_RETURN(ResidualMemory memory, question_.OpenMemory({.exact = exact_}));
+  RESMEM_ASSIGN_OR_RETURN(const TokenQuestion::Opened asked, question_.Open(std::move(memory)));
   options_.threads = question_.threads();
   options_.progress = console.progress();
   RESMEM_ASSIGN_OR_RETURN(const Tuning tuning,

@@ -17,8 +17,7 @@ void TokenQuestion::DeclareModel(CommandLine& line) {
   model_.Declare(line);
 }
 
-Result<TokenQuestion::Opened> TokenQuestion::Open(const OpenOptions& options) const {
-  RESMEM_ASSIGN_OR_RETURN(ResidualMemory memory, ResidualMemory::Open(memory_path_, options));
+Result<TokenQuestion::Opened> TokenQuestion::Open(ResidualMemory memory) const {
   RESMEM_ASSIGN_OR_RETURN(TokenSet set, TokenSet::Open(tokens_path_));
   RESMEM_ASSIGN_OR_RETURN(TokenModel model, model_.OpenFor(memory_path_, memory));
   auto kept_set = std::make_unique<TokenSet>(std::move(set));

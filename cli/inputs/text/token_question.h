@@ -23,7 +23,10 @@ class TokenQuestion {
     std::unique_ptr<TokenModel> model;
     TokenRows rows;  // of both
   };
-  Result<Opened> Open(const OpenOptions& options) const;
+  Result<ResidualMemory> OpenMemory(const OpenOptions& options) const {
+    return ResidualMemory::Open(memory_path_, options);
+  }
+  Result<Opened> Open(ResidualMemory memory) const;
 
   const std::string& memory_path() const { return memory_path_; }
   const std::string& tokens_path() const { return tokens_path_; }
