@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "resmem/models/model_report.h"
 #include "resmem/report/report.h"
 #include "theory/simulation_json.h"
 

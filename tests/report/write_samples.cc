@@ -8,7 +8,6 @@
 
 #include "report/sample.h"
 #include "resmem/lm/text_report.h"
-#include "resmem/models/model_report.h"
 #include "text/tokenizer/test_model.h"
 
 namespace {
