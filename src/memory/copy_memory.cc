@@ -8,8 +8,8 @@
 #include "memory/manifest/folder_change.h"
 #include "memory/rows/stored_rows.h"
 #include "resmem/residual_memory.h"
+#include "support/files/ram_file_system.h"
 #include "support/guard.h"
-#include "support/ram_file_system.h"
 #include "support/text.h"
 
 namespace resmem {

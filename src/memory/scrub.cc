@@ -9,7 +9,7 @@
 #include "format/container_reader.h"
 #include "memory/manifest/file_names.h"
 #include "memory/manifest/manifest.h"
-#include "support/direct_reader.h"
+#include "support/files/direct_reader.h"
 #include "support/guard.h"
 #include "support/text.h"
 

@@ -1,4 +1,4 @@
-#include "support/direct_reader.h"
+#include "support/files/direct_reader.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -4,8 +4,8 @@
 // A folder is "ram:N", reserved by NewRamFolder() and gone with RemoveRamFolder(); its files have
 // no folders below them.  A file that is mapped stays as it was: writing to it then makes a copy.
 // A child that was forked has a copy of everything.  Safe on any number of threads.
-#ifndef RESMEM_SUPPORT_RAM_FILE_SYSTEM_H_
-#define RESMEM_SUPPORT_RAM_FILE_SYSTEM_H_
+#ifndef RESMEM_SUPPORT_FILES_RAM_FILE_SYSTEM_H_
+#define RESMEM_SUPPORT_FILES_RAM_FILE_SYSTEM_H_
 
 #include <string>
 
@@ -24,4 +24,4 @@ void RemoveRamFolder(const std::string& path);
 
 }  // namespace resmem
 
-#endif  // RESMEM_SUPPORT_RAM_FILE_SYSTEM_H_
+#endif  // RESMEM_SUPPORT_FILES_RAM_FILE_SYSTEM_H_

@@ -1,6 +1,6 @@
 // Reads a file from its disk rather than from the page cache, where the file system can.
-#ifndef RESMEM_SUPPORT_DIRECT_READER_H_
-#define RESMEM_SUPPORT_DIRECT_READER_H_
+#ifndef RESMEM_SUPPORT_FILES_DIRECT_READER_H_
+#define RESMEM_SUPPORT_FILES_DIRECT_READER_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -40,4 +40,4 @@ class DirectReader {
 
 }  // namespace resmem
 
-#endif  // RESMEM_SUPPORT_DIRECT_READER_H_
+#endif  // RESMEM_SUPPORT_FILES_DIRECT_READER_H_

@@ -1,4 +1,4 @@
-#include "support/ram_file_system.h"
+#include "support/files/ram_file_system.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
