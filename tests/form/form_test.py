@@ -8,7 +8,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MOST_LINES = 500
-MOST_FILES = 28      # of a folder, tests left out
+MOST_FILES = 30      # of a folder, tests left out
 MANY_FILES = {"cli/commands"}  # a file per command
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 FENCE = re.compile(r"```.*?```", re.S)
