@@ -85,6 +85,10 @@ PartWriter Exporter::Make(const std::string& name) {
     return {ElementType::kFloat32, dim_,
             [this](int64_t row, std::byte* out) { memory_.DecodeKey(row, Floats(out, dim_)); }};
   }
+  if (name == "search_keys") {
+    return {ElementType::kFloat32, dim_,
+            [this](int64_t row, std::byte* out) { stored_.DecodeKey(row, Floats(out, dim_)); }};
+  }
   if (name == "logits") {
     return OfOutputs([this](int64_t row, std::span<float> out) {
       std::ranges::copy(stored_.logits(row), out.begin());
@@ -181,11 +185,13 @@ Result<std::vector<std::string>> ChooseParts(const MemoryDescription& descriptio
 std::vector<ExportPart> ExportParts(const MemoryDescription& description) {
   const bool classes = description.task == Task::kClassification;
   const bool logits = description.form == ResidualForm::kLogits;
+  const bool transformed = description.key_transform != KeyTransform::kNone;
   const bool sparse = description.form == ResidualForm::kSparse;
   return {
       {"rows", "row numbers, as neighbors are given"},
       {"ids", "as given, or numbered"},
-      {"keys", "as float32, whatever is stored"},
+      {"keys", "as given, but for the rounding of what is stored"},
+      {"search_keys", "as distances are measured: transformed", transformed, transformed},
       {"labels", "class numbers", true, classes},
       {"targets", "true values of a regression", true, !classes},
       {"predictions", "the base's predictions of a regression", true, !classes},
