@@ -93,6 +93,7 @@ Result<ExitCode> ReproduceCifar100::Run(Console& console) {
   reproduction.write_page = [&](reproduce::Page* page) {
     cifar100::WritePage(reproduction.steps, options_.quick, page);
   };
+  reproduction.more_pages.emplace_back("predictor", cifar100::WritePredictorPage);
   return RunSteps(reproduction, steps_, console);
 }
 

@@ -94,13 +94,17 @@ Result<ExitCode> RunSteps(const Reproduction& reproduction, const StepOptions& o
   }
   const Status worked = RunAll(selected, redo, console, &records);
   // What is finished is worth a page, also where a later step failed.
-  Page page(reproduction.name, records);
-  reproduction.write_page(&page);
-  RESMEM_ASSIGN_OR_RETURN(
-      const std::string path,
-      WritePage(reproduction.output, page,
-                {{"data", reproduction.data}, {"quick", reproduction.quick}}, steps, records));
-  console.Note("wrote " + path);
+  std::vector<std::pair<std::string, std::function<void(Page*)>>> pages = reproduction.more_pages;
+  pages.emplace(pages.begin(), reproduction.name, reproduction.write_page);
+  for (const auto& [name, write] : pages) {
+    Page page(name, records);
+    write(&page);
+    RESMEM_ASSIGN_OR_RETURN(
+        const std::string path,
+        WritePage(reproduction.output, page,
+                  {{"data", reproduction.data}, {"quick", reproduction.quick}}, steps, records));
+    console.Note("wrote " + path);
+  }
   RESMEM_RETURN_IF_ERROR(worked);
   return ExitCode::kOk;
 }

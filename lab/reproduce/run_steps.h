@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "console/command_line.h"
@@ -32,6 +33,8 @@ struct Reproduction {
   // Of a step without a record: how far it is ("after epoch 3"); empty: nowhere.
   std::function<std::string(const Step&)> how_far;
   std::function<void(Page*)> write_page;
+  // Further pages of the same steps, by name.
+  std::vector<std::pair<std::string, std::function<void(Page*)>>> more_pages{};
 };
 
 // Runs those that are selected and not finished, and writes the page; or lists them.

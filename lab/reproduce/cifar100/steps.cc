@@ -65,6 +65,19 @@ std::vector<Step> ListSteps(Workspace& workspace) {
   add("calibration", "probabilities before and after", 60, {kShortRun}, {kShortRun}, {},
       JudgeProbabilities);
   add("shift", "noise, blur and brightness at five strengths", 120, {}, newest, {}, JudgeShift);
+  add("shift-blend", "the same for a tuned memory, which must stay near the base", 240, {},
+      {kShortRun}, {}, JudgeBlendShift);
+  for (const char* run : {"short-resnet8-seed1", "short-resnet8-seed2", "short-resnet8-seed3"}) {
+    Step& step =
+        add(("predictor-" + std::string(run)).c_str(),
+            "every answer that the memory can give, side by side", 300, {run}, {}, {}, nullptr);
+    step.run = [run, &workspace](const StepContext& context) {
+      return JudgePredictor({context, workspace}, run);
+    };
+  }
+  add("predictor-pretrained", "the same for the network from elsewhere (--pretrained)", 300, {}, {},
+      {}, JudgePretrainedPredictor)
+      .by_default = !workspace.options().pretrained.empty();
   add("diagnosis", "why the gain is as large as it is", 120, {}, newest, {"size-resnet8-40"},
       Diagnose);
   add("pretrained-resnet20", "a network from elsewhere (--pretrained)", 90, {}, {}, {},

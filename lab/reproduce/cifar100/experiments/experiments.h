@@ -2,6 +2,7 @@
 #ifndef RESMEM_LAB_REPRODUCE_CIFAR100_EXPERIMENTS_EXPERIMENTS_H_
 #define RESMEM_LAB_REPRODUCE_CIFAR100_EXPERIMENTS_EXPERIMENTS_H_
 
+#include "reproduce/cifar100/base.h"
 #include "reproduce/cifar100/training_run.h"
 #include "reproduce/step.h"
 
@@ -36,6 +37,18 @@ Result<Json> JudgeProbabilities(const Context& context);
 
 // Test images made worse.
 Result<Json> JudgeShift(const Context& context);
+
+// The same for a memory that is tuned on held-out rows, and so answers by a blend.
+Result<Json> JudgeBlendShift(const Context& context);
+
+// Base, ResMem, kNN-LM tuned by NLL and the blend on the test images, each against the blend. The
+// memory holds `rows`; nothing but the held-out rows chooses.
+Result<Json> JudgeAnswers(Workspace& workspace, const Base& base, const Embedded& rows,
+                          const Embedded& held_out, const Embedded& test);
+// The same of a training run that holds rows out.
+Result<Json> JudgePredictor(const Context& context, const std::string& run);
+// Of the network from elsewhere: half of the test images stands for held-out rows.
+Result<Json> JudgePretrainedPredictor(const Context& context);
 
 // Why a gain is as large as it is: what the base has memorized, keys of unit length, the best
 // values in hindsight, a memory of images that the base has not seen.

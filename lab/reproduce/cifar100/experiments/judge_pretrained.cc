@@ -70,4 +70,15 @@ Result<Json> JudgePretrained(const Context& context) {
   return result;
 }
 
+Result<Json> JudgePretrainedPredictor(const Context& context) {
+  Workspace& workspace = context.workspace;
+  RESMEM_ASSIGN_OR_RETURN(const std::string model, PreparedModel(workspace));
+  RESMEM_ASSIGN_OR_RETURN(const Base base, LoadModel(workspace, "pretrained", model));
+  TrainRecipe halves;
+  halves.validation_rows = base.test.count() / 2;
+  RESMEM_ASSIGN_OR_RETURN(const TrainSplit half, DrawTrainSplit(halves, base.test.count()));
+  return JudgeAnswers(workspace, base, base.train, base.test.Take(half.validation),
+                      base.test.Take(half.train));
+}
+
 }  // namespace resmem::cli::reproduce::cifar100

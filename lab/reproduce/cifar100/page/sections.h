@@ -9,6 +9,9 @@ namespace resmem::cli::reproduce::cifar100 {
 // All of them.
 void WritePage(std::span<const Step> steps, bool quick, Page* page);
 
+// The answers that a memory can give, and whether the blend keeps what it promises.
+void WritePredictorPage(Page* page);
+
 // What was measured and whether the paper's figure is met, in a few sentences.
 void AddAnswer(Page* page);
 void AddSummary(Page* page);
@@ -22,6 +25,7 @@ void AddSensitivity(Page* page);
 void AddSuperclasses(Page* page);
 void AddCalibration(Page* page);
 void AddShift(Page* page);
+void AddBlendShift(Page* page);
 void AddLatency(Page* page);
 void AddPretrained(Page* page);
 void AddDiagnosis(Page* page);

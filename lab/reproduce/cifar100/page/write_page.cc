@@ -28,6 +28,7 @@ void WritePage(std::span<const Step> steps, bool quick, Page* page) {
   AddSuperclasses(page);
   AddCalibration(page);
   AddShift(page);
+  AddBlendShift(page);
   AddLatency(page);
   AddPretrained(page);
   AddDiagnosis(page);
