@@ -40,7 +40,7 @@ def write(folder):
     np.savez(folder / "all.npz", split=split, **together)
     more = draw(random, centers, 60)
     np.savez(folder / "more.npz", ids=np.arange(5000, 5060), **more)
-    np.savez(folder / "many.npz", **draw(random, centers, 20000))
+    np.savez(folder / "many.npz", **draw(random, centers, 8000))
     (folder / "names.txt").write_text("\n".join(NAMES) + "\n")
     np.save(folder / "coarse.npy", np.array([0, 0, 1, 1]))
     np.save(folder / "slices.npy", np.array(["day", "night"] * 100))

@@ -38,11 +38,12 @@ def loss(model, X, y):
 class Tables(unittest.TestCase):
     def judge(self, load, must_adopt):
         X, y = load(return_X_y=True)
-        X, X_test, y, y_test = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
+        X, X_test, y, y_test = train_test_split(X, y, train_size=min(600, int(0.7 * len(y))), random_state=0,
+                                                stratify=y)
         adopted = []
         for name, base in bases().items():
             with self.subTest(base=name):
-                model = ResMemClassifier(base, cv=3).fit(X, y)
+                model = ResMemClassifier(base, cv=2).fit(X, y)
                 if model.adopted_:
                     adopted.append(name)
                     self.assertLessEqual(loss(model, X_test, y_test), loss(model.base_, X_test, y_test))
@@ -75,7 +76,7 @@ class Ecosystem(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.X, cls.y = load_digits(return_X_y=True)
-        cls.X, cls.y = cls.X[:600], cls.y[:600]
+        cls.X, cls.y = cls.X[:240], cls.y[:240]
         cls.forest = RandomForestClassifier(20, random_state=0)
 
     def test_key_transform_is_chosen_or_given(self):
@@ -88,7 +89,7 @@ class Ecosystem(unittest.TestCase):
 
     def test_grid_search_with_two_jobs_and_clone(self):
         search = GridSearchCV(ResMemClassifier(self.forest, cv=2), {"base__max_depth": [3, None], "k": [None, 5]},
-                              n_jobs=2, cv=2).fit(self.X[:300], self.y[:300])
+                              n_jobs=2, cv=2).fit(self.X, self.y)
         self.assertGreater(search.best_score_, 0.8)
         copy = clone(search.best_estimator_)
         self.assertFalse(hasattr(copy, "memory_"))
@@ -165,33 +166,33 @@ class Ecosystem(unittest.TestCase):
                 ResMemClassifier(self.forest, keys=keys, cv=2).fit(self.X, self.y)
 
     def test_a_fitted_base_stays_as_it_is(self):
-        base = clone(self.forest).fit(self.X[:200], self.y[:200])
-        model = ResMemClassifier(base, prefit=True).fit(self.X[200:], self.y[200:])
+        base = clone(self.forest).fit(self.X[:80], self.y[:80])
+        model = ResMemClassifier(base, prefit=True).fit(self.X[80:], self.y[80:])
         self.assertIs(model.base_, base)
-        self.assertEqual(len(model.memory_), 400)
+        self.assertEqual(len(model.memory_), 160)
 
     def test_rows_split_off_are_not_remembered(self):
         model = ResMemClassifier(self.forest, held_out=0.25).fit(self.X, self.y)
-        self.assertEqual((len(model.memory_), model.tuning_["rows"]), (450, 150))
+        self.assertEqual((len(model.memory_), model.tuning_["rows"]), (180, 60))
 
 
 class Questions(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         X, y = load_digits(return_X_y=True)
-        cls.X, cls.y, cls.new, cls.new_y = X[:500], y[:500], X[500:520], y[500:520]
+        cls.X, cls.y, cls.new, cls.new_y = X[:200], y[:200], X[500:520], y[500:520]
         cls.model = ResMemClassifier(RandomForestClassifier(15, random_state=0), cv=2, adopt="always")
 
     def test_learning_and_forgetting(self):
         model = clone(self.model).fit(self.X, self.y)
         before = model.predict_proba(self.new)
         model.partial_fit(self.new, self.new_y)
-        self.assertEqual(model.learned_ids_.tolist(), list(range(500, 520)))
+        self.assertEqual(model.learned_ids_.tolist(), list(range(200, 220)))
         self.assertTrue(np.any(model.predict_proba(self.new) != before))
         model.forget(model.learned_ids_)
         np.testing.assert_array_equal(model.predict_proba(self.new), before)
         with self.assertRaises(KeyError):
-            model.forget([500])
+            model.forget([200])
         with self.assertRaises(ValueError):
             model.partial_fit(self.new, self.new_y + 100)
 
