@@ -8,6 +8,8 @@
 namespace resmem::cli {
 namespace {
 
+constexpr int64_t kManySegments = 1000;
+
 std::string FormText(const MemoryDescription& description) {
   const std::string frozen = ", frozen at T = " + ShortNumber(description.parameters.temperature);
   const std::string half = description.half_residuals ? ", float16" : "";
@@ -76,6 +78,8 @@ Table MemoryTable(const std::string& path, const ResidualMemory& memory) {
   table.AddRow({"search", SearchText(memory)});
   std::string on_disk =
       Bytes(memory.bytes_on_disk()) + " in " + Counted(memory.segments(), "segment");
+  if (memory.segments() > kManySegments)
+    on_disk += "; opening so many is slow, 'compact' makes one";
   if (memory.former_bytes() > 0) {
     on_disk += "; of it " + Bytes(memory.former_bytes()) +
                " former keys, which 'tune --undo' needs and 'compact' removes";

@@ -12,6 +12,7 @@ namespace {
 constexpr double kRecallTolerance = 0.02;  // what a sample of some hundred rows may miss by chance
 constexpr double kAccuracyWorthKeeping = 0.005;
 constexpr double kManyDeleted = 0.25, kManyUnindexed = 0.1;
+constexpr int64_t kManySegmentFiles = 1000;
 
 int64_t Deleted(const ResidualMemory& memory) {
   return memory.capacity() - memory.rows();
@@ -160,6 +161,11 @@ std::vector<std::string> Advice(const ResidualMemory& memory, const Diagnosis& d
                           readable::Count(memory.capacity()),
                           " rows are deleted but still take space: compact the memory (resmem "
                           "compact)."));
+  }
+  if (memory.segments() > kManySegmentFiles) {
+    advice.push_back(Text(readable::Count(memory.segments()),
+                          " segments make opening slow: the next append joins the small ones, and "
+                          "compacting makes one (resmem compact)."));
   }
   if (!description.tuned) {
     advice.push_back(Text(description.task == Task::kRegression ? "k and sigma" : "k, sigma and T",
