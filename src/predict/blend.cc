@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "kernels/vector_math.h"
 #include "predict/blend_kernels.h"
@@ -78,11 +79,17 @@ std::array<float, Blend::kParts> CoefficientsOf(const Blend& blend, const BlendG
   return b;
 }
 
-BlendRow::BlendRow(const ResidualMemory& memory)
-    : classify_(memory.description().task == Task::kClassification), correction_(memory) {
+BlendRow::BlendRow(const ResidualMemory& memory) : BlendRow(memory, Correction(memory)) {}
+
+BlendRow::BlendRow(const ResidualMemory& memory, ResidualCache* cache)
+    : BlendRow(memory, Correction(memory, cache)) {}
+
+BlendRow::BlendRow(const ResidualMemory& memory, Correction correction)
+    : classify_(memory.description().task == Task::kClassification),
+      correction_(std::move(correction)) {
   const auto outputs = static_cast<size_t>(memory.description().outputs);
   for (auto& part : parts_) part.resize(outputs);
-  for (auto* values : {&base_, &log_base_, &labels_}) values->resize(outputs);
+  for (auto* values : {&base_, &log_base_, &labels_, &expected_}) values->resize(outputs);
 }
 
 void BlendRow::Weigh(std::span<const int64_t> rows, std::span<const float> distances,
@@ -96,24 +103,41 @@ void BlendRow::Weigh(std::span<const int64_t> rows, std::span<const float> dista
 void BlendRow::Load(std::span<const float> logits, std::span<const int64_t> rows,
                     std::span<const float> distances, const Parameters& parameters, float prior,
                     float base_temperature) {
+  LoadNeighbors(rows, distances, parameters);
+  LoadLogs(logits, prior, base_temperature);
+}
+
+void BlendRow::LoadNeighbors(std::span<const int64_t> rows, std::span<const float> distances,
+                             const Parameters& parameters) {
   Weigh(rows, distances, parameters);
+  if (correction_.empty()) return;
+  correction_.SumAnswers(labels_);
+  for (float& label : labels_) label *= correction_.neighbors().scale;
+}
+
+void BlendRow::Restore(std::span<const float> labels, std::span<const float> residual,
+                       const BlendGates& gates) {
+  std::ranges::copy(labels, labels_.begin());
+  std::ranges::copy(residual, parts_[kResidualPart].begin());
+  gates_ = gates;
+}
+
+void BlendRow::LoadLogs(std::span<const float> logits, float prior, float base_temperature) {
   const auto outputs = static_cast<int64_t>(logits.size());
   BaseLogs(logits.data(), outputs, base_temperature, parts_[kBasePart].data(), base_.data(),
            log_base_.data());
-  if (correction_.empty()) {
+  if (!gates_.neighbors) {
     std::ranges::fill(parts_[kLabelsPart], 0.0f);
     std::ranges::fill(parts_[kExpectedPart], 0.0f);
     return;
   }
-  const auto log_mixture = [&](size_t part) {
-    LogMixture(labels_.data(), prior, base_.data(), log_base_.data(), outputs, parts_[part].data());
+  const auto log_mixture = [&](const std::vector<float>& sum, size_t part) {
+    LogMixture(sum.data(), prior, base_.data(), log_base_.data(), outputs, parts_[part].data());
   };
-  correction_.SumAnswers(labels_);
-  for (float& label : labels_) label *= correction_.neighbors().scale;
-  log_mixture(kLabelsPart);
+  log_mixture(labels_, kLabelsPart);
   // B = A - (A - B); rounding may leave it a trifle below 0.
-  for (size_t c = 0; c < labels_.size(); ++c) labels_[c] -= parts_[kResidualPart][c];
-  log_mixture(kExpectedPart);
+  for (size_t c = 0; c < labels_.size(); ++c) expected_[c] = labels_[c] - parts_[kResidualPart][c];
+  log_mixture(expected_, kExpectedPart);
 }
 
 void BlendRow::LoadRegression(std::span<const int64_t> rows, std::span<const float> distances,

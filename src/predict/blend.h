@@ -52,11 +52,20 @@ std::array<float, Blend::kParts> CoefficientsOf(const Blend& blend, const BlendG
 class BlendRow {
  public:
   explicit BlendRow(const ResidualMemory& memory);
+  // With residuals kept elsewhere than in the memory's own cache.
+  BlendRow(const ResidualMemory& memory, ResidualCache* cache);
 
   // Classification: finite logits, and the query's neighbors.
   void Load(std::span<const float> logits, std::span<const int64_t> rows,
             std::span<const float> distances, const Parameters& parameters, float prior,
             float base_temperature);
+  // The same in two steps, of which the first does not depend on the prior.
+  void LoadNeighbors(std::span<const int64_t> rows, std::span<const float> distances,
+                     const Parameters& parameters);
+  void LoadLogs(std::span<const float> logits, float prior, float base_temperature);
+  // In the place of LoadNeighbors(): what labels(), part(kResidualPart) and gates() were then.
+  void Restore(std::span<const float> labels, std::span<const float> residual,
+               const BlendGates& gates);
   // Regression: base and mean residual.
   void LoadRegression(std::span<const int64_t> rows, std::span<const float> distances,
                       const Parameters& parameters);
@@ -67,6 +76,7 @@ class BlendRow {
   // largest: it leaves with the softmax.
   std::span<const float> part(size_t j) const { return parts_[j]; }
   std::span<const float> base_probabilities() const { return base_; }  // p0
+  std::span<const float> labels() const { return labels_; }            // A
 
   // out = softmax(eta); regression: logits + b_3 (A - B).
   void Answer(const Blend& blend, std::span<const float> logits, std::span<float> out) const;
@@ -74,12 +84,14 @@ class BlendRow {
  private:
   void Weigh(std::span<const int64_t> rows, std::span<const float> distances,
              const Parameters& parameters);
+  BlendRow(const ResidualMemory& memory, Correction correction);
+
   const bool classify_;
   Correction correction_;
   BlendGates gates_;
   std::array<std::vector<float>, Blend::kParts> parts_;
-  std::vector<float> base_, log_base_;  // p0
-  std::vector<float> labels_;           // A
+  std::vector<float> base_, log_base_;    // p0
+  std::vector<float> labels_, expected_;  // A, B
 };
 
 }  // namespace resmem

@@ -43,6 +43,8 @@ void WeighNeighbors(std::span<const int64_t> rows, std::span<const float> distan
 class Correction {
  public:
   explicit Correction(const ResidualMemory& memory) : memory_(&memory), residual_sum_(memory) {}
+  Correction(const ResidualMemory& memory, ResidualCache* cache)
+      : memory_(&memory), residual_sum_(memory, cache) {}
 
   void Weigh(std::span<const int64_t> rows, std::span<const float> distances,
              const Parameters& parameters) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "kernels/vector_math.h"
 #include "predict/portable_log.h"
@@ -14,12 +16,14 @@ namespace {
 constexpr size_t kTerms = 1 + Blend::kGates;          // constant and slopes
 constexpr size_t kUnknowns = Blend::kParts * kTerms;  // at most
 constexpr size_t kLanes = 8;
-constexpr int64_t kFitRows = 32;
+constexpr size_t kFitRows = 32;
 constexpr int64_t kWorthThreads = 1 << 15;
 constexpr int kMostSteps = 40, kMostHalvings = 20, kMostSmallSteps = 4;
 // A step that promises less is taken without asking whether the mean got better, which rounding
 // would decide.
 constexpr double kSmallStep = 1e-7;
+// A step that promises less leads to the optimum within a few percent of what it promises.
+constexpr double kTrustedStep = 2e-3;
 
 using Vector = std::array<double, kUnknowns>;
 using Matrix = std::array<std::array<double, kUnknowns>, kUnknowns>;
@@ -82,55 +86,52 @@ struct RowEta {
   }
 };
 
-class MeanNll {
+// The negative log-likelihood over groups of rows, summed for each of them.
+class GroupedNll {
  public:
-  MeanNll(const BlendSample& sample, const Blend& blend, std::span<const int64_t> rows,
-          const BlendFitOptions& options)
-      : sample_(sample),
-        blend_(blend),
-        rows_(rows),
-        options_(options),
-        // Little work is done sooner than threads are started.
-        threads_(std::ssize(rows) * sample.classes() < kWorthThreads ? 1 : options.threads),
-        pieces_(static_cast<size_t>((std::ssize(rows) + kFitRows - 1) / kFitRows)),
-        scratch_(static_cast<size_t>(options.threads)) {
+  GroupedNll(const BlendSample& sample, const Blend& blend,
+             std::span<const std::span<const int64_t>> groups, const BlendFitOptions& options)
+      : sample_(sample), blend_(blend), options_(options), groups_(groups) {
     for (size_t j = 0; j < Blend::kParts; ++j) {
       if (options.parts[j]) parts_.push_back(j);
     }
+    int64_t rows = 0;
+    for (size_t group = 0; group < groups.size(); ++group) {
+      const std::span<const int64_t> all = groups[group];
+      for (size_t begin = 0; begin < all.size(); begin += kFitRows) {
+        pieces_.push_back({all.subspan(begin, std::min(kFitRows, all.size() - begin)), group, {}});
+      }
+      rows += std::ssize(all);
+    }
+    // Little work is done sooner than threads are started.
+    threads_ = rows * sample.classes() < kWorthThreads ? 1 : options.threads;
+    scratch_.resize(static_cast<size_t>(threads_));
   }
 
-  // With the ridge; derivatives if wanted.
-  double At(const BlendCoefficients& coefficients, Derivatives* derivatives) {
-    ParallelFor(threads_, std::ssize(rows_), kFitRows, [&](int64_t begin, int64_t end, int worker) {
-      Derivatives& piece = pieces_[static_cast<size_t>(begin / kFitRows)];
-      piece = {};
+  std::vector<Derivatives> At(const BlendCoefficients& coefficients) {
+    ParallelFor(threads_, std::ssize(pieces_), 1, [&](int64_t begin, int64_t end, int worker) {
       for (int64_t i = begin; i < end; ++i) {
-        AddRow(coefficients, rows_[static_cast<size_t>(i)], derivatives != nullptr,
-               &scratch_[static_cast<size_t>(worker)], &piece);
+        Piece& piece = pieces_[static_cast<size_t>(i)];
+        piece.sum = {};
+        for (const int64_t row : piece.rows) {
+          AddRow(coefficients, row, &scratch_[static_cast<size_t>(worker)], &piece.sum);
+        }
       }
     });
-    Derivatives total;
-    for (const Derivatives& piece : pieces_) total.Add(piece);
-    const double scale = 1 / static_cast<double>(rows_.size());
-    loss_ = total.loss * scale;
-    double penalty = 0;
-    for (size_t i = 0; i < kUnknowns; ++i) {
-      const double value = coefficients[i / kTerms][i % kTerms];
-      const double ridge = i % kTerms == 0 ? options_.constant_ridge : options_.ridge;
-      const double away = i == 0 ? value - 1 / static_cast<double>(blend_.base_temperature) : value;
-      penalty += ridge * away * away;
-      total.gradient[i] = total.gradient[i] * scale + 2 * ridge * away;
-      for (double& entry : total.hessian[i]) entry *= scale;
-      total.hessian[i][i] += 2 * ridge;
-    }
-    if (derivatives != nullptr) *derivatives = total;
-    return loss_ + penalty;
+    std::vector<Derivatives> sums(groups_.size());
+    for (const Piece& piece : pieces_) sums[piece.group].Add(piece.sum);
+    return sums;
   }
-  double loss() const { return loss_; }  // of the last At(), without the ridge
 
  private:
-  void AddRow(const BlendCoefficients& coefficients, int64_t row, bool derivatives, RowEta* scratch,
-              Derivatives* piece) const {
+  struct Piece {
+    std::span<const int64_t> rows;
+    size_t group;
+    Derivatives sum;
+  };
+
+  void AddRow(const BlendCoefficients& coefficients, int64_t row, RowEta* scratch,
+              Derivatives* sum) const {
     const size_t used = options_.slopes ? kTerms : 1;
     std::array<double, kTerms> terms{1};
     if (options_.slopes) terms = TermsOf(blend_, sample_.gates(row));
@@ -140,26 +141,25 @@ class MeanNll {
     }
     scratch->Load(sample_, row, b);
     const auto label = static_cast<size_t>(sample_.label(row));
-    piece->loss += scratch->log_total - static_cast<double>(scratch->eta[label]);
-    if (!derivatives) return;
+    sum->loss += scratch->log_total - static_cast<double>(scratch->eta[label]);
     std::array<const float*, Blend::kParts> parts{};
     for (size_t i = 0; i < parts_.size(); ++i) parts[i] = sample_.part(row, parts_[i]).data();
-    std::array<double, Blend::kParts*(Blend::kParts + 3) / 2> sums{};
-    BlendMoments(scratch->p.data(), parts.data(), parts_.size(), sample_.classes(), sums.data());
+    std::array<double, Blend::kParts*(Blend::kParts + 3) / 2> moments{};
+    BlendMoments(scratch->p.data(), parts.data(), parts_.size(), sample_.classes(), moments.data());
     std::array<double, Blend::kParts> mean{};
     size_t next = 0;
     for (size_t i = 0; i < parts_.size(); ++i) {
-      mean[i] = sums[next++] / scratch->total;
+      mean[i] = moments[next++] / scratch->total;
       const double slope = mean[i] - static_cast<double>(parts[i][label]);
-      for (size_t m = 0; m < used; ++m) piece->gradient[parts_[i] * kTerms + m] += slope * terms[m];
+      for (size_t m = 0; m < used; ++m) sum->gradient[parts_[i] * kTerms + m] += slope * terms[m];
       for (size_t l = 0; l <= i; ++l) {
-        const double covariance = sums[next++] / scratch->total - mean[i] * mean[l];
-        AddBlock(covariance, terms, used, parts_[i], parts_[l], &piece->hessian);
+        const double covariance = moments[next++] / scratch->total - mean[i] * mean[l];
+        AddBlock(covariance, terms, used, parts_[i], parts_[l], &sum->hessian);
       }
     }
   }
 
-  // The lower half: Solve() reads no other.
+  // The lower half.
   static void AddBlock(double covariance, const std::array<double, kTerms>& terms, size_t used,
                        size_t j, size_t l, Matrix* hessian) {
     for (size_t m = 0; m < used; ++m) {
@@ -171,13 +171,38 @@ class MeanNll {
 
   const BlendSample& sample_;
   const Blend& blend_;
-  const std::span<const int64_t> rows_;
   const BlendFitOptions& options_;
-  const int threads_;
-  std::vector<size_t> parts_;        // those that are fitted
-  std::vector<Derivatives> pieces_;  // one a few rows, added up in order
-  std::vector<RowEta> scratch_;      // one a thread
-  double loss_ = 0;
+  const std::span<const std::span<const int64_t>> groups_;
+  int threads_ = 1;
+  std::vector<size_t> parts_;    // those that are fitted
+  std::vector<Piece> pieces_;    // added up in order
+  std::vector<RowEta> scratch_;  // one a thread
+};
+
+// Sums over `rows` rows as the mean with its ridge.
+struct PenalizedMean {
+  PenalizedMean(const Derivatives& sums, int64_t rows, const BlendCoefficients& coefficients,
+                const Blend& blend, const BlendFitOptions& options) {
+    const double scale = 1 / static_cast<double>(rows);
+    loss = value = sums.loss * scale;
+    const double constant_ridge = options.constant_ridge + options.prior_rows * scale;
+    for (size_t i = 0; i < kUnknowns; ++i) {
+      const double ridge = i % kTerms == 0 ? constant_ridge : options.ridge;
+      const double at = coefficients[i / kTerms][i % kTerms];
+      const double away = i == 0 ? at - 1 / static_cast<double>(blend.base_temperature) : at;
+      value += ridge * away * away;
+      gradient[i] = sums.gradient[i] * scale + 2 * ridge * away;
+      for (size_t j = 0; j < kUnknowns; ++j) {
+        // Whole blocks of parts below the diagonal were summed.
+        const bool summed = i / kTerms >= j / kTerms;
+        hessian[i][j] = (summed ? sums.hessian[i][j] : sums.hessian[j][i]) * scale;
+      }
+      hessian[i][i] += 2 * ridge;
+    }
+  }
+  double loss, value;  // without and with the ridge
+  Vector gradient{};
+  Matrix hessian{};
 };
 
 // Solves hessian x = gradient for the unknowns by Cholesky, with a trifle on the diagonal: a part
@@ -218,44 +243,100 @@ BlendCoefficients Moved(const BlendCoefficients& from, const Vector& step, doubl
   return to;
 }
 
+// Newton's method over all groups together; `sums` are those at the coefficients that it returns,
+// but for a last step too short to tell.
+BlendFit Minimize(GroupedNll* nll, int64_t rows, const Blend& blend, const BlendFitOptions& options,
+                  const BlendCoefficients& start, std::vector<Derivatives>* sums) {
+  const std::vector<size_t> unknowns = UnknownsOf(options);
+  const auto evaluate = [&](const BlendCoefficients& at, std::vector<Derivatives>* groups) {
+    *groups = nll->At(at);
+    Derivatives total;
+    for (const Derivatives& group : *groups) total.Add(group);
+    return PenalizedMean(total, rows, at, blend, options);
+  };
+  BlendCoefficients coefficients = start;
+  PenalizedMean here = evaluate(coefficients, sums);
+  std::vector<Derivatives> trial_sums;
+  int small_steps = 0;
+  for (int iteration = 0; iteration < kMostSteps; ++iteration) {
+    Vector step{};
+    if (!Solve(here.hessian, here.gradient, unknowns, &step)) break;
+    double decrement = 0;
+    for (const size_t i : unknowns) decrement += here.gradient[i] * step[i];
+    if (!std::isfinite(decrement)) break;
+    if (decrement < options.converged) {
+      coefficients = Moved(coefficients, step, 1);
+      break;
+    }
+    const bool small = decrement < kSmallStep;
+    if (small && ++small_steps > kMostSmallSteps) break;
+    bool better = false;
+    double share = 1;
+    for (int halvings = 0; halvings < kMostHalvings && !better; ++halvings, share /= 2) {
+      const BlendCoefficients trial = Moved(coefficients, step, share);
+      const PenalizedMean there = evaluate(trial, &trial_sums);
+      better = small || there.value < here.value;
+      if (!better) continue;
+      coefficients = trial;
+      here = there;
+      std::swap(*sums, trial_sums);
+    }
+    if (!better) break;  // as good as rounding allows
+  }
+  return {coefficients, here.loss};
+}
+
+// Where one Newton step from `from` leads, and the loss there by the quadratic that it follows;
+// nothing where the step is too long to be trusted.
+std::optional<BlendFit> OneStep(const Derivatives& sums, int64_t rows, const Blend& blend,
+                                const BlendFitOptions& options, const BlendCoefficients& from) {
+  const std::vector<size_t> unknowns = UnknownsOf(options);
+  const PenalizedMean here(sums, rows, from, blend, options);
+  Vector step{};
+  if (!Solve(here.hessian, here.gradient, unknowns, &step)) return std::nullopt;
+  BlendFitOptions bare = options;
+  bare.ridge = bare.constant_ridge = bare.prior_rows = 0;
+  const PenalizedMean likelihood(sums, rows, from, blend, bare);
+  double decrement = 0, loss = likelihood.loss;
+  for (const size_t i : unknowns) {
+    decrement += here.gradient[i] * step[i];
+    loss -= likelihood.gradient[i] * step[i];
+    for (const size_t j : unknowns) loss += step[i] * likelihood.hessian[i][j] * step[j] / 2;
+  }
+  if (!(decrement < kTrustedStep)) return std::nullopt;
+  return BlendFit{Moved(from, step, 1), loss};
+}
+
 }  // namespace
 
 BlendFit FitBlend(const BlendSample& sample, const Blend& blend, std::span<const int64_t> rows,
                   const BlendFitOptions& options, const BlendCoefficients& start) {
-  const std::vector<size_t> unknowns = UnknownsOf(options);
-  MeanNll objective(sample, blend, rows, options);
-  BlendFit fit{start, 0};
-  Derivatives derivatives, next_derivatives;
-  double value = objective.At(fit.coefficients, &derivatives);
-  fit.loss = objective.loss();
-  int small_steps = 0;
-  for (int iteration = 0; iteration < kMostSteps; ++iteration) {
-    Vector step{};
-    if (!Solve(derivatives.hessian, derivatives.gradient, unknowns, &step)) break;
-    double decrement = 0;
-    for (const size_t i : unknowns) decrement += derivatives.gradient[i] * step[i];
-    if (!(decrement > kSmallStep)) {
-      if (!std::isfinite(decrement)) break;
-      fit.coefficients = Moved(fit.coefficients, step, 1);
-      if (decrement < options.converged || ++small_steps == kMostSmallSteps) break;
-      value = objective.At(fit.coefficients, &derivatives);
-      fit.loss = objective.loss();
-      continue;
+  const std::span<const int64_t> groups[] = {rows};
+  GroupedNll nll(sample, blend, groups, options);
+  std::vector<Derivatives> sums;
+  return Minimize(&nll, std::ssize(rows), blend, options, start, &sums);
+}
+
+std::vector<BlendFit> FitSplit(const BlendSample& sample, const Blend& blend,
+                               const BlendSplit& split, const BlendFitOptions& options,
+                               const BlendCoefficients& start) {
+  const std::vector<std::span<const int64_t>> groups(split.folds.begin(), split.folds.end());
+  GroupedNll nll(sample, blend, groups, options);
+  std::vector<Derivatives> sums;
+  const int64_t rows = std::ssize(split.subsets[0]);
+  std::vector<BlendFit> fits = {Minimize(&nll, rows, blend, options, start, &sums)};
+  const BlendCoefficients common = fits[0].coefficients;
+  for (size_t fold = 0; fold < groups.size(); ++fold) {
+    Derivatives others;
+    for (size_t other = 0; other < groups.size(); ++other) {
+      if (other != fold) others.Add(sums[other]);
     }
-    double share = 1, next = 0;
-    int halvings = 0;
-    for (; halvings < kMostHalvings; ++halvings, share /= 2) {
-      // Nearly always the whole step is taken: then its derivatives are those of the next one.
-      next = objective.At(Moved(fit.coefficients, step, share), &next_derivatives);
-      if (next < value) break;
-    }
-    if (halvings == kMostHalvings) break;  // as good as rounding allows
-    fit.coefficients = Moved(fit.coefficients, step, share);
-    fit.loss = objective.loss();
-    value = next;
-    std::swap(derivatives, next_derivatives);
+    const std::optional<BlendFit> near =
+        OneStep(others, rows - std::ssize(groups[fold]), blend, options, common);
+    fits.push_back(near ? *near
+                        : FitBlend(sample, blend, split.subsets[fold + 1], options, common));
   }
-  return fit;
+  return fits;
 }
 
 BlendFit FitShrinkage(const BlendSample& sample, const Blend& blend, std::span<const int64_t> rows,

@@ -13,7 +13,7 @@ BlendSample::BlendSample(const ResidualMemory& memory, const ValidationRows& row
       classify_(memory.description().task == Task::kClassification),
       classes_(memory.description().outputs) {
   const int64_t row_bytes =
-      classify_ ? classes_ * static_cast<int64_t>(Blend::kParts * sizeof(float)) : 1;
+      classify_ ? classes_ * static_cast<int64_t>((Blend::kParts + 1) * sizeof(float)) : 1;
   const int64_t most = std::max<int64_t>(memory_limit / row_bytes, 1);
   const int64_t step = (rows.rows + most - 1) / most;
   int64_t number = 0;
@@ -26,28 +26,54 @@ BlendSample::BlendSample(const ResidualMemory& memory, const ValidationRows& row
     }
   }
   gates_.resize(places_.size());
-  if (classify_) parts_.resize(places_.size() * Blend::kParts * static_cast<size_t>(classes_));
+  if (classify_) {
+    parts_.resize(places_.size() * Blend::kParts * static_cast<size_t>(classes_));
+    labels_sum_.resize(places_.size() * static_cast<size_t>(classes_));
+  }
   if (!classify_) errors_.resize(places_.size());
 }
 
 void BlendSample::Load(const BlendPoint& point, float base_temperature, int threads) {
-  std::vector<BlendRow> scratch(static_cast<size_t>(threads), BlendRow(memory_));
+  const bool same_neighbors = classify_ && point.parameters == loaded_;
+  loaded_ = point.parameters;
+  const BlendRow row_of(memory_, CacheFor(point.parameters.temperature));
+  std::vector<BlendRow> scratch(static_cast<size_t>(threads), row_of);
   ParallelFor(threads, rows(), 16, [&](int64_t begin, int64_t end, int worker) {
     for (int64_t row = begin; row < end; ++row) {
-      LoadRow(point, base_temperature, row, &scratch[static_cast<size_t>(worker)]);
+      LoadRow(point, base_temperature, row, same_neighbors, &scratch[static_cast<size_t>(worker)]);
     }
   });
 }
 
+ResidualCache* BlendSample::CacheFor(float temperature) {
+  if (memory_.description().form != ResidualForm::kLogits ||
+      !ResidualCache::Fits(memory_.capacity(), classes_)) {
+    return nullptr;
+  }
+  if (!cache_ || cache_->temperature() != temperature) {
+    cache_ = std::make_unique<ResidualCache>(memory_.capacity(), classes_, temperature);
+  }
+  return cache_.get();
+}
+
 void BlendSample::LoadRow(const BlendPoint& point, float base_temperature, int64_t row,
-                          BlendRow* scratch) {
+                          bool same_neighbors, BlendRow* scratch) {
   const auto i = static_cast<size_t>(row);
   const auto& [block, q] = places_[i];
   const std::span<const int64_t> neighbors = block->neighbors.rows_of(q);
   const std::span<const float> distances = block->neighbors.distances_of(q);
   const std::span<const float> logits = block->logits().row_span(q);
   if (classify_) {
-    scratch->Load(logits, neighbors, distances, point.parameters, point.prior, base_temperature);
+    const std::span<float> labels =
+        std::span(labels_sum_)
+            .subspan(i * static_cast<size_t>(classes_), static_cast<size_t>(classes_));
+    if (same_neighbors) {
+      scratch->Restore(labels, part(row, kResidualPart), gates_[i]);
+    } else {
+      scratch->LoadNeighbors(neighbors, distances, point.parameters);
+      std::ranges::copy(scratch->labels(), labels.begin());
+    }
+    scratch->LoadLogs(logits, point.prior, base_temperature);
     for (size_t j = 0; j < Blend::kParts; ++j) {
       std::ranges::copy(scratch->part(j),
                         parts_.begin() + static_cast<int64_t>(i * Blend::kParts + j) * classes_);

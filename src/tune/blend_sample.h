@@ -3,9 +3,11 @@
 #define RESMEM_TUNE_BLEND_SAMPLE_H_
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "memory/residuals/residual_cache.h"
 #include "predict/blend.h"
 #include "tune/validation_rows.h"
 
@@ -52,7 +54,10 @@ class BlendSample {
   Blend Describe(const BlendPoint& point, float base_temperature) const;
 
  private:
-  void LoadRow(const BlendPoint& point, float base_temperature, int64_t row, BlendRow* scratch);
+  void LoadRow(const BlendPoint& point, float base_temperature, int64_t row, bool same_neighbors,
+               BlendRow* scratch);
+  // Residuals at a temperature, where the memory keeps logits and there is room for all.
+  ResidualCache* CacheFor(float temperature);
 
   struct Place {
     const ValidationBlock* block;
@@ -64,7 +69,10 @@ class BlendSample {
   const int64_t classes_;
   std::vector<Place> places_;
   std::vector<int32_t> labels_, folds_;
-  std::vector<float> parts_;  // rows x parts x classes
+  std::vector<float> parts_;       // rows x parts x classes
+  std::vector<float> labels_sum_;  // rows x classes: A
+  Parameters loaded_{-1, 0, 0};    // that parts_ are of
+  std::unique_ptr<ResidualCache> cache_;
   std::vector<BlendGates> gates_;
   std::vector<Errors> errors_;
 };

@@ -13,8 +13,8 @@ namespace {
 // extremes to which a flat optimum leads: coefficients that are large and cancel.
 constexpr double kLeastGain = 1e-4;
 constexpr int kMostPasses = 4;
-// The fits of the search are compared by kLeastGain; what is chosen is fitted to the end later.
-constexpr double kGoodEnough = 1e-7;
+// Of a fit on the way: far less than a step must bring.
+constexpr double kWalkTolerance = 1e-8;
 
 // start * ratio^i for i = -steps .. steps.
 std::vector<float> Geometric(double start, double ratio, int steps) {
@@ -23,6 +23,15 @@ std::vector<float> Geometric(double start, double ratio, int steps) {
     axis.push_back(static_cast<float>(start * std::pow(ratio, i)));
   }
   return axis;
+}
+
+std::vector<BlendFit> FitShrinkages(const BlendSample& sample, const Blend& blend,
+                                    const BlendSplit& split, const BlendFitOptions& options) {
+  std::vector<BlendFit> fits;
+  for (const std::vector<int64_t>& rows : split.subsets) {
+    fits.push_back(FitShrinkage(sample, blend, rows, options));
+  }
+  return fits;
 }
 
 size_t Nearest(const std::vector<float>& axis, double value) {
@@ -41,11 +50,11 @@ std::vector<float> Sorted(std::vector<float> axis) {
 }  // namespace
 
 BlendSearch::BlendSearch(const MemoryDescription& description, const BlendSearchOptions& options,
-                         BlendSample* sample, std::vector<std::vector<int64_t>> subsets,
-                         std::vector<bool> base_right, float base_temperature)
+                         BlendSample* sample, const BlendSplit& split, std::vector<bool> base_right,
+                         float base_temperature)
     : options_(options),
       sample_(sample),
-      subsets_(std::move(subsets)),
+      split_(split),
       base_right_(std::move(base_right)),
       base_temperature_(base_temperature) {
   MakeAxes(description);
@@ -117,13 +126,13 @@ double BlendSearch::Merit(const BlendFit& fit, const Blend& blend, size_t subset
   }
   int64_t fixed = 0, harmed = 0;
   std::vector<float> scratch;
-  for (const int64_t row : subsets_[subset]) {
+  for (const int64_t row : split_.subsets[subset]) {
     const bool right = JudgeBlend(*sample_, fitted, row, &scratch).answer == sample_->label(row);
     const bool base = base_right_[static_cast<size_t>(row)];
     fixed += right && !base ? 1 : 0;
     harmed += !right && base ? 1 : 0;
   }
-  const auto rows = static_cast<double>(subsets_[subset].size());
+  const auto rows = static_cast<double>(split_.subsets[subset].size());
   // Among equals the likelier.
   const double tie = 1e-3 * fit.loss / rows;
   if (options_.objective == Objective::kGain)
@@ -141,20 +150,18 @@ const BlendSearch::Visit& BlendSearch::At(const Place& place) {
   BlendFitOptions fit_options;
   fit_options.parts = options_.parts;
   fit_options.threads = options_.threads;
-  fit_options.converged = kGoodEnough;
-  Visit visit;
+  fit_options.converged = kWalkTolerance;
+  if (!is_fitted_) last_[kBasePart][0] = 1 / static_cast<double>(base_temperature_);
+  is_fitted_ = true;
   // The next point's optimum is near the last one's.
-  BlendCoefficients base{};
-  base[kBasePart][0] = 1 / static_cast<double>(base_temperature_);
-  if (last_.empty()) last_.assign(subsets_.size(), base);
-  for (size_t subset = 0; subset < subsets_.size(); ++subset) {
-    const BlendFit fit =
-        sample_->regression()
-            ? FitShrinkage(*sample_, blend, subsets_[subset], fit_options)
-            : FitBlend(*sample_, blend, subsets_[subset], fit_options, last_[subset]);
-    last_[subset] = fit.coefficients;
-    visit.merit.push_back(Merit(fit, blend, subset));
-    visit.constants.push_back(fit.coefficients);
+  const std::vector<BlendFit> fits = sample_->regression()
+                                         ? FitShrinkages(*sample_, blend, split_, fit_options)
+                                         : FitSplit(*sample_, blend, split_, fit_options, last_);
+  last_ = fits[0].coefficients;
+  Visit visit;
+  for (size_t subset = 0; subset < fits.size(); ++subset) {
+    visit.merit.push_back(Merit(fits[subset], blend, subset));
+    visit.constants.push_back(fits[subset].coefficients);
   }
   if (options_.progress != nullptr) {
     options_.progress->Report("blend", points() + 1, 0);

@@ -29,8 +29,8 @@ class BlendSearch {
  public:
   // `base_answers`: right or not, of each row; for objectives that count.
   BlendSearch(const MemoryDescription& description, const BlendSearchOptions& options,
-              BlendSample* sample, std::vector<std::vector<int64_t>> subsets,
-              std::vector<bool> base_right, float base_temperature);
+              BlendSample* sample, const BlendSplit& split, std::vector<bool> base_right,
+              float base_temperature);
 
   // The best point of a subset.
   BlendPoint Walk(size_t subset);
@@ -60,15 +60,15 @@ class BlendSearch {
 
   const BlendSearchOptions& options_;
   BlendSample* sample_;
-  const std::vector<std::vector<int64_t>> subsets_;
+  const BlendSplit& split_;
   const std::vector<bool> base_right_;
   const float base_temperature_;
   std::array<std::vector<float>, kAxes> axes_;
   Place start_{};
   std::map<Place, Visit> visited_;
-  std::vector<BlendCoefficients> last_;  // of each subset, at the point visited last
+  BlendCoefficients last_{};  // of all rows, at the point visited last
   BlendPoint loaded_;
-  bool is_loaded_ = false, cancelled_ = false;
+  bool is_loaded_ = false, is_fitted_ = false, cancelled_ = false;
 };
 
 }  // namespace resmem

@@ -22,6 +22,7 @@ namespace {
 constexpr int64_t kSampleBytes = int64_t{768} << 20;
 constexpr double kLeastTemperature = 0.05, kLargestTemperature = 20;
 constexpr double kRidges[] = {1e-2, 1e-3};
+constexpr double kComparedTolerance = 1e-8;  // of fits that are only compared
 
 struct Slopes {
   bool wanted = false;
@@ -59,17 +60,17 @@ class BlendTuner {
     MakeSubsets();
     if (!EnoughToFit()) return std::move(trial_);
     FitBase();
-    BlendSearch search(memory_.description(), search_options_, &sample_, subsets_, base_right_,
+    BlendSearch search(memory_.description(), search_options_, &sample_, split_, base_right_,
                        base_temperature_);
-    inner_losses_.resize(subsets_.size());
+    inner_losses_.resize(split_.subsets.size());
     for (int64_t row = 0; row < sample_.rows(); ++row) trial_.folds.push_back(FoldOf(row));
     // The fold's rows by everything that was chosen and fitted without them.
     losses_.resize(static_cast<size_t>(sample_.rows()));
     right_.resize(losses_.size());
-    for (size_t fold = 1; fold < subsets_.size(); ++fold) {
+    for (size_t fold = 1; fold < split_.subsets.size(); ++fold) {
       const Blend blend = Fit(&search, fold, nullptr);
       if (search.cancelled()) return Status(ErrorCode::kCancelled, "stopped while tuning");
-      JudgeFold(blend, static_cast<int32_t>(fold) - 1);
+      JudgeFold(blend, fold - 1);
     }
     Slopes slopes;
     tuning_.blend = Fit(&search, 0, &slopes);
@@ -85,12 +86,13 @@ class BlendTuner {
 
   // All rows first, then all but each fold.
   void MakeSubsets() {
-    subsets_.resize(static_cast<size_t>(folds_) + 1);
+    split_.folds.resize(static_cast<size_t>(folds_));
+    split_.subsets.resize(static_cast<size_t>(folds_) + 1);
     for (int64_t row = 0; row < sample_.rows(); ++row) {
-      for (int64_t subset = 0; subset <= folds_; ++subset) {
-        if (subset == 0 || FoldOf(row) != subset - 1) {
-          subsets_[static_cast<size_t>(subset)].push_back(row);
-        }
+      const auto own = static_cast<size_t>(FoldOf(row));
+      split_.folds[own].push_back(row);
+      for (size_t subset = 0; subset < split_.subsets.size(); ++subset) {
+        if (subset != own + 1) split_.subsets[subset].push_back(row);
       }
     }
   }
@@ -125,27 +127,28 @@ class BlendTuner {
       return;
     }
     Blend blend = sample_.Describe({}, 1);
-    for (size_t subset = 0; subset < subsets_.size(); ++subset) {
-      BlendFitOptions options;
-      options.parts = {true, false, false, false};
-      options.constant_ridge = 0;
-      options.threads = Threads();
-      BlendCoefficients start{};
-      start[kBasePart][0] = 1;
-      const double inverse = std::clamp(
-          FitBlend(sample_, blend, subsets_[subset], options, start).coefficients[kBasePart][0],
-          1 / kLargestTemperature, 1 / kLeastTemperature);
+    BlendFitOptions options;
+    options.parts = {true, false, false, false};
+    options.constant_ridge = 0;
+    options.threads = Threads();
+    BlendCoefficients start{};
+    start[kBasePart][0] = 1;
+    const std::vector<BlendFit> fits = FitSplit(sample_, blend, split_, options, start);
+    std::vector<float> scratch;
+    for (size_t subset = 0; subset < fits.size(); ++subset) {
+      const double inverse = std::clamp(fits[subset].coefficients[kBasePart][0],
+                                        1 / kLargestTemperature, 1 / kLeastTemperature);
       blend.base_temperature = static_cast<float>(1 / inverse);
-      if (subset == 0) base_temperature_ = blend.base_temperature;
-      std::vector<float> scratch;
-      for (int64_t row = 0; row < sample_.rows(); ++row) {
-        if (subset == 0 || FoldOf(row) != static_cast<int32_t>(subset) - 1) continue;
+      if (subset == 0) {
+        base_temperature_ = blend.base_temperature;
+        continue;
+      }
+      for (const int64_t row : split_.folds[subset - 1]) {
         // Without neighbors a blend is the base at its temperature.
         scaled_losses_[static_cast<size_t>(row)] = JudgeBlend(sample_, blend, row, &scratch).loss;
       }
     }
     blend.base_temperature = 1;
-    std::vector<float> scratch;
     for (int64_t row = 0; row < sample_.rows(); ++row) {
       const BlendedRow base = JudgeBlend(sample_, blend, row, &scratch);
       base_losses_[static_cast<size_t>(row)] = base.loss;
@@ -154,8 +157,7 @@ class BlendTuner {
   }
 
   BlendFit FitRows(const Blend& blend, std::span<const int64_t> rows, const Slopes& slopes,
-                   const BlendCoefficients& start) const {
-    BlendFitOptions options;
+                   const BlendCoefficients& start, BlendFitOptions options = {}) const {
     options.parts = search_options_.parts;
     options.slopes = slopes.wanted;
     options.ridge = slopes.ridge;
@@ -166,7 +168,7 @@ class BlendTuner {
 
   // By two folds of the subset: constants alone, or slopes and with which ridge.
   Slopes ChooseSlopes(const Blend& blend, size_t subset, const BlendCoefficients& constants) {
-    const std::vector<int64_t>& rows = subsets_[subset];
+    const std::vector<int64_t>& rows = split_.subsets[subset];
     std::vector<int64_t> order = rows;
     Random random(options_.seed, 2);
     for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.Below(i)]);
@@ -193,7 +195,9 @@ class BlendTuner {
     std::vector<float> scratch;
     for (size_t half = 0; half < 2; ++half) {
       Blend fitted = blend;
-      SetCoefficients(FitRows(blend, halves[half], slopes, start).coefficients, &fitted);
+      BlendFitOptions options;
+      options.converged = kComparedTolerance;
+      SetCoefficients(FitRows(blend, halves[half], slopes, start, options).coefficients, &fitted);
       for (const int64_t row : halves[1 - half]) {
         total += JudgeBlend(sample_, fitted, row, &scratch).loss;
       }
@@ -215,16 +219,15 @@ class BlendTuner {
     search->Load(point);
     Blend blend = sample_.Describe(point, base_temperature_);
     const Slopes chosen = ChooseSlopes(blend, subset, constants);
-    SetCoefficients(FitRows(blend, subsets_[subset], chosen, constants).coefficients, &blend);
+    SetCoefficients(FitRows(blend, split_.subsets[subset], chosen, constants).coefficients, &blend);
     if (slopes != nullptr) *slopes = chosen;
     return blend;
   }
 
   // The sample is at the blend's point.
-  void JudgeFold(const Blend& blend, int32_t fold) {
+  void JudgeFold(const Blend& blend, size_t fold) {
     std::vector<float> scratch;
-    for (int64_t row = 0; row < sample_.rows(); ++row) {
-      if (FoldOf(row) != fold) continue;
+    for (const int64_t row : split_.folds[fold]) {
       const BlendedRow judged = JudgeBlend(sample_, blend, row, &scratch);
       losses_[static_cast<size_t>(row)] = judged.loss;
       right_[static_cast<size_t>(row)] = judged.answer == sample_.label(row);
@@ -243,7 +246,7 @@ class BlendTuner {
   std::vector<double>&base_losses_ = trial_.base_losses, &scaled_losses_ = trial_.scaled_losses,
   &losses_ = trial_.losses, &inner_losses_ = trial_.inner_losses;
   std::vector<bool>&base_right_ = trial_.base_right, &right_ = trial_.right;
-  std::vector<std::vector<int64_t>> subsets_;
+  BlendSplit split_;
   float base_temperature_ = 1;
 };
 

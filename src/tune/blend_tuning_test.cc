@@ -76,6 +76,81 @@ TEST_F(BlendTuningTest, BecomesTheAnswerAndIsBetterOnNewRows) {
   }
 }
 
+TEST_F(BlendTuningTest, AFewRowsThatAreAllToldApartDoNotCallForCertainty) {
+  // Clusters so far apart that the neighbors are never wrong, and a base that mostly is.
+  const auto clusters = [](int64_t rows, uint64_t seed) {
+    Problem problem = MakeProblem(rows, 5, 6, seed);
+    Random random(seed + 100);
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int64_t d = 0; d < 5; ++d) {
+        const bool own = problem.labels[static_cast<size_t>(row)] % 5 == d;
+        const float sign = problem.labels[static_cast<size_t>(row)] == 5 ? -1.0f : 1.0f;
+        problem.keys[static_cast<size_t>(row * 5 + d)] =
+            (own ? 9 * sign : 0.0f) + static_cast<float>(random.Normal());
+      }
+    }
+    return problem;
+  };
+  const Problem train = clusters(1000, 1), test = clusters(600, 3);
+  for (const int64_t rows : {100, 120, 150}) {
+    SCOPED_TRACE(rows);
+    Build(Describe(train, {7, 0.9f, 1.3f}), train);
+    const Tuning tuning = Tuned(clusters(rows, 2));
+    ASSERT_TRUE(tuning.blend->adopted) << tuning.blend->reason;
+    ASSERT_TRUE(UpdateDescription(path_, ApplyTuning(memory_->description(), tuning)).ok());
+    EXPECT_LT(NllOf(fixtures::Open(path_), test), 0.2);
+  }
+  // What held the coefficients down is the prior.
+  const Problem held_out = clusters(100, 2);
+  const Predictor predictor(*memory_);
+  const Result<ValidationRows> rows =
+      CollectValidationRows(predictor, ReadRows(held_out.view()), {}, 20);
+  ASSERT_TRUE(rows.ok());
+  BlendSample sample(*memory_, *rows, int64_t{1} << 30);
+  const BlendPoint point{{20, 0.9f, 1.4f}, 1};
+  sample.Load(point, 1, 1);
+  std::vector<int64_t> all(100);
+  std::iota(all.begin(), all.end(), 0);
+  const auto largest = [&](const BlendFitOptions& options) {
+    double most = 0;
+    const BlendFit fit = FitBlend(sample, sample.Describe(point, 1), all, options, {});
+    for (const auto& part : fit.coefficients) most = std::max(most, std::abs(part[0]));
+    return most;
+  };
+  BlendFitOptions bare;
+  bare.prior_rows = 0;
+  EXPECT_LT(largest({}), 3.5);
+  EXPECT_GT(largest(bare), 4);
+}
+
+TEST_F(BlendTuningTest, OneFitForAllFoldsIsAFitForEach) {
+  Build(Describe(train_, {7, 0.9f, 1.3f}), train_);
+  const Predictor predictor(*memory_);
+  const TuneOptions options;
+  const Result<ValidationRows> rows =
+      CollectValidationRows(predictor, ReadRows(held_out_.view()), options, 50);
+  ASSERT_TRUE(rows.ok());
+  BlendSample sample(*memory_, *rows, int64_t{1} << 30);
+  const BlendPoint point{{20, 0.9f, 1.4f}, 1};
+  sample.Load(point, 1, 1);
+  BlendSplit split;
+  split.folds.resize(5);
+  split.subsets.resize(6);
+  for (int64_t row = 0; row < sample.rows(); ++row) {
+    for (size_t subset = 0; subset < 6; ++subset) {
+      if (row % 5 != static_cast<int64_t>(subset) - 1) split.subsets[subset].push_back(row);
+    }
+    split.folds[static_cast<size_t>(row % 5)].push_back(row);
+  }
+  const Blend blend = sample.Describe(point, 1);
+  const std::vector<BlendFit> together = FitSplit(sample, blend, split, {}, {});
+  ASSERT_EQ(together.size(), 6u);
+  for (size_t subset = 0; subset < 6; ++subset) {
+    const BlendFit alone = FitBlend(sample, blend, split.subsets[subset], {}, {});
+    EXPECT_NEAR(together[subset].loss, alone.loss, subset == 0 ? 1e-9 : 5e-5);
+  }
+}
+
 TEST_F(BlendTuningTest, IsTheSameForAnyThreadCount) {
   Build(Describe(train_, {7, 0.9f, 1.3f}), train_);
   TuneOptions options;

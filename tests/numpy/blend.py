@@ -8,6 +8,7 @@ import definitions as df
 
 FADE = (90, 99)
 CONSTANT_RIDGE = 1e-5
+PRIOR_ROWS = 0.05  # divided by the rows, is a ridge, too
 
 
 def log_softmax(z):
@@ -19,7 +20,8 @@ def fit_base_temperature(logits, labels):
     """T0: the base's likelihood over 1 / T, by golden section (it is convex)."""
     f = logits.astype(np.float64)
     rows = np.arange(len(labels))
-    loss = lambda inverse: -log_softmax(f * inverse)[rows, labels].mean()
+    loss = lambda inverse: (-log_softmax(f * inverse)[rows, labels].mean() +
+                            PRIOR_ROWS / len(labels) * (inverse - 1) ** 2)
     low, high = 0.05, 20.0
     ratio = (np.sqrt(5) - 1) / 2
     for _ in range(100):
@@ -72,7 +74,8 @@ def fit(phi, labels, u, base_temperature, parts=(0, 1, 2, 3), slopes=False, ridg
     theta = np.zeros((4, 4))
     theta[0, 0] = 1
     free = [(j, m) for j in parts for m in (range(4) if slopes else (0,))]
-    penalty = np.array([CONSTANT_RIDGE if m == 0 else ridge for _, m in free])
+    constant_ridge = CONSTANT_RIDGE + PRIOR_ROWS / len(labels)
+    penalty = np.array([constant_ridge if m == 0 else ridge for _, m in free])
     center = np.array([1 / base_temperature if i == (0, 0) else 0.0 for i in free])
     rows = np.arange(len(labels))
 

@@ -28,8 +28,11 @@ bool AreFew(int64_t places, size_t outputs) {
 }  // namespace
 
 ResidualSum::ResidualSum(const ResidualMemory& memory)
+    : ResidualSum(memory, MemoryParts::Cache(memory)) {}
+
+ResidualSum::ResidualSum(const ResidualMemory& memory, ResidualCache* cache)
     : memory_(&memory),
-      cache_(MemoryParts::Cache(memory)),
+      cache_(cache),
       room_(static_cast<size_t>(memory.description().outputs) + 2 * kFloatsOfALine),
       scratch_(memory.description().form == ResidualForm::kLogits
                    ? static_cast<size_t>(ResidualScratch(memory.description().outputs))

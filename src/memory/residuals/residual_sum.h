@@ -18,8 +18,9 @@ class ResidualCache;
 
 class ResidualSum {
  public:
-  // The memory must outlive it.
+  // The memory must outlive it, and the cache, which may be another than the memory's own.
   explicit ResidualSum(const ResidualMemory& memory);
+  ResidualSum(const ResidualMemory& memory, ResidualCache* cache);
 
   // scores[c] += (sum_i weights[i] r_i[c]) * scale, r_i the residual of rows[i].  For frozen forms
   // `temperature` must be the frozen one.  Sparse: no score is a negative zero.
