@@ -13,8 +13,10 @@ class Compare : public Command {
   void Declare(CommandLine& line) override {
     line.About("compare all methods on the same neighbors",
                "Base, nearest class mean, k-NN, kNN-LM, which mixes (1 - lambda) softmax(f) + "
-               "lambda p_knn, at each lambda, and ResMem. All run at ResMem's k and sigma. Gains "
-               "are in percentage points.");
+               "lambda p_knn, and ResMem; every one against every other, paired. In a tuned memory "
+               "k-NN and kNN-LM run at their own k, sigma and lambda, beside the base at a fitted "
+               "temperature and with its last layer fitted again; the sweep of lambdas runs at "
+               "ResMem's k and sigma. Gains are in percentage points.");
     run_.DeclareInput(line);
     line.Group("Methods");
     line.Value("--lambdas", &run_.options().lambdas, "LIST",
@@ -29,7 +31,9 @@ class Compare : public Command {
     if (run_.json()) return ExitCode::kOk;
     const std::string table = evaluation.regression.has_value()
                                   ? RegressionText(*evaluation.regression)
-                                  : MethodsText(evaluation, /*every_lambda=*/true);
+                                  : BetterText(evaluation) +
+                                        MethodsText(evaluation, /*every_lambda=*/true) + "\n" +
+                                        PairsText(evaluation);
     RESMEM_RETURN_IF_ERROR(PrintResult(
         Counted(evaluation.rows, "row") + "; " +
         AnswerText(evaluation.method, evaluation.parameters, evaluation.task) + "\n\n" + table));

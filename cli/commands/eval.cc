@@ -14,8 +14,10 @@ class Eval : public Command {
     line.About(
         "does the memory help? compares base and ResMem",
         "Reports accuracy with Wilson intervals, the gain with its paired interval and McNemar's "
-        "p-value, the baselines on the same neighbors (at ResMem's k and sigma), and the quality "
-        "of the probabilities before and after. Gains are in percentage points.");
+        "p-value, the rivals at the values that resmem tune found for them (k-NN, kNN-LM, the base "
+        "at a fitted temperature or with its last layer fitted again), and the quality of "
+        "probabilities and answers. A rival that is better comes first. Gains are in percentage "
+        "points.");
     run_.DeclareInput(line);
     line.Group("Analysis");
     line.Flag("--per-class", &per_class_, "a line for each class");
@@ -69,7 +71,8 @@ class Eval : public Command {
                        AnswerText(evaluation.method, evaluation.parameters, evaluation.task) +
                        (evaluation.leave_one_out ? "; leave-one-out" : "") + "\n\n";
     if (evaluation.regression.has_value()) return text + RegressionText(*evaluation.regression);
-    text += MethodsText(evaluation, /*every_lambda=*/false) + "\n" + CalibrationText(evaluation);
+    text += BetterText(evaluation) + MethodsText(evaluation, /*every_lambda=*/false) + "\n" +
+            CalibrationText(evaluation) + "\n" + MetricsText(evaluation);
     if (evaluation.coarse.has_value()) text += "\n" + CoarseText(*evaluation.coarse);
     if (!evaluation.slices.empty()) text += "\n" + GroupsText("slice", evaluation.slices);
     if (per_class_) text += "\n" + GroupsText("class", evaluation.classes);

@@ -53,13 +53,14 @@ constexpr int64_t kDocumentsForIntervals = 10;
 std::string MethodWords(const MethodResult& result) {
   switch (result.method) {
     case Method::kKnn:
-      return "k-NN";
+      return result.own ? "k-NN, its own k and sigma" : "k-NN";
     case Method::kKnnLm:
-      return "kNN-LM, lambda " + ShortNumber(result.lambda);
+      return (result.own ? "kNN-LM, its own k and sigma, lambda " : "kNN-LM, lambda ") +
+             ShortNumber(result.lambda);
     case Method::kResMem:
       return "ResMem";
     default:
-      return MethodName(result.method);
+      return ResultName(result.method, result.refit);
   }
 }
 

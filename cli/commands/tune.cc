@@ -163,6 +163,18 @@ std::string TuneCommand::Text(const Tuning& tuning) const {
       table.AddRow({"ResMem's gain", GainText(tuning.chosen_gain)});
       table.AddRow({"", "on the rows it was chosen on, so somewhat optimistic"});
     }
+    for (const RivalTuning& rival : tuning.rival_tunings) {
+      std::string values = rival.refit == Refit::kTemperature
+                               ? "T = " + ShortNumber(rival.parameters.temperature)
+                           : rival.refit == Refit::kLastLayer
+                               ? "ridge " + ShortNumber(rival.ridge)
+                               : "k = " + Count(rival.parameters.k) +
+                                     ", sigma = " + ShortNumber(rival.parameters.sigma);
+      if (rival.method == Method::kKnnLm) values += ", lambda = " + ShortNumber(rival.lambda);
+      table.AddRow({ResultName(rival.method, rival.refit),
+                    values + ": NLL " + Fixed(rival.nll, 4) + ", gain " +
+                        SignedPoints(rival.gain.gain) + " points"});
+    }
     table.AddRow({"calibrator", tuning.calibrator + ", NLL " + Fixed(tuning.calibrated_nll, 4)});
   } else {
     table.AddRow({"squared error", ShortNumber(tuning.base_loss) + " before, " +

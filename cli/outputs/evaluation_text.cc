@@ -1,19 +1,28 @@
 #include "outputs/evaluation_text.h"
 
+#include <algorithm>
+
 namespace resmem::cli {
 namespace {
 
 using Align = Table::Align;
 
 std::string MethodTitle(const MethodResult& result, bool best_lambda) {
+  const std::string own = result.own ? ", k = " + Count(result.parameters.k) +
+                                           ", sigma = " + ShortNumber(result.parameters.sigma)
+                                     : "";
   switch (result.method) {
     case Method::kBase:
-      return "base";
+      if (result.refit == Refit::kTemperature) {
+        return "base at T = " + ShortNumber(result.parameters.temperature);
+      }
+      return result.refit == Refit::kLastLayer ? "base, last layer fitted again" : "base";
     case Method::kNearestClassMean:
       return "nearest class mean";
     case Method::kKnn:
-      return "k-NN";
+      return "k-NN" + own;
     case Method::kKnnLm:
+      if (result.own) return "kNN-LM" + own + ", lambda = " + ShortNumber(result.lambda);
       return std::string(best_lambda ? "kNN-LM, best lambda " : "kNN-LM, lambda ") +
              ShortNumber(result.lambda) + (best_lambda ? " (chosen on these rows)" : "");
     case Method::kResMem:
@@ -29,7 +38,7 @@ std::string MethodTitle(const MethodResult& result, bool best_lambda) {
 const MethodResult* BestKnnLm(const Evaluation& evaluation) {
   const MethodResult* best = nullptr;
   for (const MethodResult& result : evaluation.methods) {
-    if (result.method != Method::kKnnLm) continue;
+    if (result.method != Method::kKnnLm || result.own) continue;
     if (best == nullptr || result.accuracy.correct > best->accuracy.correct) best = &result;
   }
   return best;
@@ -76,10 +85,15 @@ std::vector<std::string> MethodCells(const std::string& title, const MethodResul
 std::string MethodsText(const Evaluation& evaluation, bool every_lambda) {
   Table table = MethodsTable({"McNemar p", "NLL"});
   int64_t lambdas = 0;
-  for (const MethodResult& result : evaluation.methods) lambdas += result.method == Method::kKnnLm;
+  bool own = false;
+  for (const MethodResult& result : evaluation.methods) {
+    lambdas += result.method == Method::kKnnLm && !result.own ? 1 : 0;
+    own = own || result.own;
+  }
   const MethodResult* best = every_lambda || lambdas == 1 ? nullptr : BestKnnLm(evaluation);
   for (const MethodResult& result : evaluation.methods) {
-    if (result.method == Method::kKnnLm && best != nullptr && &result != best) continue;
+    const bool swept = result.method == Method::kKnnLm && !result.own;
+    if (swept && !every_lambda && (own || (best != nullptr && &result != best))) continue;
     const bool is_base = &result == &evaluation.methods.front();
     std::vector<std::string> cells =
         MethodCells(MethodTitle(result, best != nullptr), result, is_base);
@@ -87,7 +101,84 @@ std::string MethodsText(const Evaluation& evaluation, bool every_lambda) {
     if (result.nll.has_value()) cells.push_back(Fixed(*result.nll, 4));
     table.AddRow(std::move(cells));
   }
-  return table.Text();
+  const char* const note =
+      own ? "" : "k-NN and kNN-LM at ResMem's k and sigma; resmem tune finds their own.\n";
+  return table.Text() + (lambdas > 0 ? note : "");
+}
+
+std::string BetterText(const Evaluation& evaluation) {
+  std::string text;
+  for (const std::string& sentence : evaluation.better_rivals) text += "! " + sentence + "\n";
+  return text.empty() ? "" : text + "\n";
+}
+
+std::string PairsText(const Evaluation& evaluation) {
+  std::vector<size_t> places;
+  for (const MethodPair& pair : evaluation.pairs) {
+    for (const size_t place : {pair.left, pair.right}) {
+      if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
+    }
+  }
+  if (places.size() < 3) return "";
+  std::sort(places.begin(), places.end());
+  const auto matrix = [&](const std::string& title, auto cell) {
+    std::vector<Table::Column> columns = {{title, Align::kLeft}};
+    for (size_t i = 0; i < places.size(); ++i) columns.push_back({std::to_string(i + 1)});
+    Table table(std::move(columns));
+    for (size_t r = 0; r < places.size(); ++r) {
+      const MethodResult& result = evaluation.methods[places[r]];
+      std::vector<std::string> cells = {std::to_string(r + 1) + " " +
+                                        ResultName(result.method, result.refit)};
+      for (size_t c = 0; c < places.size(); ++c) {
+        std::string text;
+        for (const MethodPair& pair : evaluation.pairs) {
+          if (pair.left == places[c] && pair.right == places[r]) text = cell(pair, 1);
+          if (pair.left == places[r] && pair.right == places[c]) text = cell(pair, -1);
+        }
+        cells.push_back(text);
+      }
+      table.AddRow(std::move(cells));
+    }
+    return table.Text();
+  };
+  const auto star = [](const Interval& interval) {
+    return std::string(interval.low > 0 || interval.high < 0 ? "*" : " ");
+  };
+  return matrix("accuracy, row less column (points)",
+                [&](const MethodPair& pair, int sign) {
+                  return SignedPoints(sign * pair.gain.gain) + star(pair.gain.interval);
+                }) +
+         "\n" +
+         matrix("NLL, column less row",
+                [&](const MethodPair& pair, int sign) {
+                  if (!pair.nll) return std::string();
+                  return std::string(sign * pair.nll->value < 0 ? "" : "+") +
+                         Fixed(sign * pair.nll->value, 4) + star(pair.nll->interval);
+                }) +
+         "Above 0 the row's method is better; * where the paired 95 % interval excludes 0.\n";
+}
+
+std::string MetricsText(const Evaluation& evaluation) {
+  Table table({{"method", Align::kLeft},
+               {"Brier"},
+               {"ECE"},
+               {"95 % interval"},
+               {"AUC"},
+               {"macro F1"},
+               {"balanced"},
+               {"top 5"}});
+  bool any = false;
+  for (const MethodResult& result : evaluation.methods) {
+    if (!result.metrics) continue;
+    any = true;
+    const Metrics& metrics = *result.metrics;
+    table.AddRow({ResultName(result.method, result.refit), Fixed(metrics.brier, 4),
+                  Fixed(metrics.ece, 4),
+                  Fixed(metrics.ece_interval.low, 4) + " .. " + Fixed(metrics.ece_interval.high, 4),
+                  metrics.auc ? Fixed(*metrics.auc, 4) : "", Fixed(metrics.macro_f1, 4),
+                  Percent(metrics.balanced_accuracy), Percent(metrics.top5)});
+  }
+  return any ? table.Text() : "";
 }
 
 std::string CalibrationText(const Evaluation& evaluation) {

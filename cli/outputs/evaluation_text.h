@@ -18,6 +18,11 @@ std::vector<std::string> MethodCells(const std::string& title, const MethodResul
 // Methods side by side.  `every_lambda`: kNN-LM at each lambda; else at its best one.
 std::string MethodsText(const Evaluation& evaluation, bool every_lambda);
 // NLL, Brier and ECE, before and after.
+// The rivals that are better, a line each; empty: none.
+std::string BetterText(const Evaluation& evaluation);
+// Every method against every other.
+std::string PairsText(const Evaluation& evaluation);
+std::string MetricsText(const Evaluation& evaluation);
 std::string CalibrationText(const Evaluation& evaluation);
 // `title`: "class" or "slice".
 std::string GroupsText(const std::string& title, const std::vector<GroupResult>& groups);

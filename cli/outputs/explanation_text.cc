@@ -51,7 +51,8 @@ std::string ExplanationText(const Explanation& explanation, const MemoryDescript
     for (const size_t output : shown) cells.push_back(value_of(output));
     table.AddRow(std::move(cells));
   };
-  add({"base"}, [&](size_t output) { return Signed(explanation.base[output]); });
+  add({explanation.parts ? "without neighbors" : "base"},
+      [&](size_t output) { return Signed(explanation.base[output]); });
   const size_t named =
       std::min(explanation.lines.size(), static_cast<size_t>(std::max<int64_t>(0, lines)));
   for (size_t i = 0; i < named; ++i) {
@@ -78,14 +79,15 @@ std::string ExplanationText(const Explanation& explanation, const MemoryDescript
     add({"log score"}, [&](size_t output) { return Signed(explanation.eta[output]); });
     add({"probability"},
         [&](size_t output) { return Fixed(static_cast<double>(explanation.score[output]), 6); });
-    add({"of which base"}, [&](size_t output) { return Signed(parts.base[output]); });
+    add({"of which base part"}, [&](size_t output) { return Signed(parts.base[output]); });
     add({"labels"}, [&](size_t output) { return Signed(parts.labels[output]); });
     add({"expected"}, [&](size_t output) { return Signed(parts.expected[output]); });
     add({"residual"}, [&](size_t output) { return Signed(parts.residual[output]); });
     return table.Text() +
-           "\nbase, labels, expected and residual sum to the log score exactly, and so do the "
+           "\nbase part, labels, expected and residual sum to the log score exactly, and so do the "
            "neighbors in\nthe residual; their shares of labels and expected, two logarithms, are "
-           "in proportion, by convention\n\nbase's answer  " +
+           "in proportion, by convention,\nand \"without neighbors\" is what these shares leave of "
+           "base part, labels and expected\n\nbase's answer  " +
            ClassText(memory.class_names, explanation.base_prediction) + "\nour answer     " +
            ClassText(memory.class_names, explanation.prediction) + "\n";
   }

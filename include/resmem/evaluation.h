@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "resmem/predictor.h"
+#include "resmem/rivals.h"
 
 namespace resmem {
 
@@ -56,10 +57,27 @@ struct Calibration {
   std::array<Bin, 15> bins;
 };
 
+// What is expected of answers and probabilities besides accuracy and NLL.
+struct Metrics {
+  double brier = 0, ece = 0;     // as in Calibration
+  Interval ece_interval;         // bootstrap of the rows, seeded
+  double top5 = 0;               // share of rows whose label is among the five likeliest
+  double macro_f1 = 0;           // mean over the classes that occur as label or answer
+  double balanced_accuracy = 0;  // mean over the classes that occur of the share answered right
+  // Each class against the rest, mean over the classes that occur; two classes: the usual one.
+  // None where rows x classes are more than 2^21.
+  std::optional<double> auc;
+};
+
 // One line of the side-by-side table.
 struct MethodResult {
   Method method = Method::kBase;
-  float lambda = 0;  // kKnnLm
+  float lambda = 0;            // kKnnLm
+  Refit refit = Refit::kNone;  // kBase
+  // k and sigma of k-NN and kNN-LM, T of the temperature; `own`: tuned for it (rivals.h), and not
+  // simply ResMem's.
+  Parameters parameters;
+  bool own = false;
   Accuracy accuracy;
   PairedGain against_base;
   // Mean -log of the label's probability: of the base's softmax(f), of the neighbors' labels, of
@@ -67,7 +85,24 @@ struct MethodResult {
   // below 2^-23, which count as 2^-23.  None for nearest class mean, which has no probabilities.
   std::optional<double> nll;
   int64_t floored = 0;
+  // For the methods in Evaluation::pairs that have probabilities, up to 4,096 classes.
+  std::optional<Metrics> metrics;
   std::vector<int64_t> slice_correct;  // right answers in each of Evaluation::slices
+};
+
+// MethodName(), or "temperature" or "last-layer".
+const char* ResultName(Method method, Refit refit);
+
+// Two methods on the same rows.
+struct MethodPair {
+  size_t left = 0, right = 0;  // positions in Evaluation::methods
+  PairedGain gain;             // of right against left
+  // Mean NLL of left less right's: above 0, right's is better.  None without probabilities.
+  struct NllGain {
+    double value = 0;
+    Interval interval;  // paired, 95 %
+  };
+  std::optional<NllGain> nll;
 };
 
 // A class or a slice.
@@ -124,6 +159,10 @@ struct Evaluation {
   bool leave_one_out = false;
   std::vector<MethodResult> methods;  // classification: base first, `method` last
   PairedGain gain;                    // `method` against base
+  // Every two methods, but for the sweep of lambdas, of which kNN-LM's own takes part or else the
+  // one nearest 0.25.
+  std::vector<MethodPair> pairs;
+  std::vector<std::string> better_rivals;  // sentences: who is better than `method`, and in what
   // Base: softmax(f), as it would be without us.  ResMem's scores: by the memory's calibrator.
   Calibration base_calibration, resmem_calibration;
   std::string calibrator;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "resmem/evaluation.h"
+#include "resmem/rivals.h"
 
 namespace resmem {
 
@@ -96,6 +97,18 @@ struct KeyTuning {
   Interval interval;
 };
 
+// What came of tuning a rival: kKnn, kKnnLm, or the base with a refit.
+struct RivalTuning {
+  Method method = Method::kKnn;
+  Refit refit = Refit::kNone;
+  Parameters parameters;  // k and sigma, or T
+  float lambda = 1;       // kKnnLm
+  double ridge = 0;       // of the last layer
+  // Cross-validated with the folds, the last layer with two; without folds on the rows chosen on.
+  double nll = 0;
+  PairedGain gain;
+};
+
 struct Tuning {
   Task task = Task::kClassification;
   int64_t rows = 0;
@@ -115,8 +128,10 @@ struct Tuning {
   float calibrator_temperature = 1;
   double calibrated_nll = 0;         // with it
   std::optional<BlendTuning> blend;  // unless TuneOptions::method is kResMem
+  Rivals rivals;                     // by the same objective; classification
+  std::vector<RivalTuning> rival_tunings;
   std::vector<std::string> warnings;
-  double search_seconds = 0, grid_seconds = 0;
+  double search_seconds = 0, grid_seconds = 0, rival_seconds = 0;
 };
 
 // Where some rows are marked validation only those are used; otherwise all are, and one that is

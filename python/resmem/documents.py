@@ -111,6 +111,23 @@ class Evaluation(Document):
         return self.data["calibration"]["resmem"]["nll"]
 
     @property
+    def metrics(self) -> Dict[str, float]:
+        """Of the memory's answer: brier, ece with its interval, auc, macro_f1, balanced_accuracy, top5."""
+        return self.data["methods"][-1].get("metrics", {})
+
+    @property
+    def pairs(self) -> List[Dict[str, Any]]:
+        """Every method against every other, named: ``gain`` and ``nll_gain`` of ``right`` over ``left``."""
+        methods = self.data["methods"]
+        return [{**pair, "left": methods[pair["left"]]["method"], "right": methods[pair["right"]]["method"]}
+                for pair in self.data.get("pairs", [])]
+
+    @property
+    def better_rivals(self) -> List[str]:
+        """Sentences: which rival is shown to be better than the memory's answer, and in what."""
+        return list(self.data.get("better_rivals", []))
+
+    @property
     def fixed(self) -> int:
         return self.data["gain"]["fixed"]
 
@@ -153,6 +170,11 @@ class Tuning(Document):
     @property
     def chosen(self) -> Dict[str, float]:
         return self.data["chosen"]
+
+    @property
+    def rivals(self) -> List[Dict[str, Any]]:
+        """k-NN, kNN-LM, a temperature and a refitted last layer, tuned on the same rows."""
+        return list(self.data.get("rivals", []))
 
     def summary(self) -> str:
         chosen = self.chosen

@@ -55,6 +55,19 @@ std::string WhyNone(const ResidualMemory& memory, bool given, const Diagnosis& d
   return "";
 }
 
+bool HasWorseNll(const Evaluation& evaluation) {
+  return !evaluation.regression &&
+         evaluation.resmem_calibration.nll > evaluation.base_calibration.nll;
+}
+
+// What the answers' verdict does not say about the probabilities.
+std::string NllComparison(const Evaluation& evaluation) {
+  if (!HasWorseNll(evaluation)) return "";
+  return Text(evaluation.gain.gain > 0 ? ", but" : ", and", " its probabilities are worse: NLL ",
+              readable::Fixed(evaluation.resmem_calibration.nll, 4), ", the base's ",
+              readable::Fixed(evaluation.base_calibration.nll, 4));
+}
+
 std::string Comparison(const Evaluation& evaluation) {
   const bool regression = evaluation.regression.has_value();
   const double gain = regression ? evaluation.regression->mse_reduction : evaluation.gain.gain;
@@ -138,7 +151,9 @@ void SetVerdict(const ResidualMemory& memory, bool given, Diagnosis* diagnosis) 
   const Evaluation& evaluation = *diagnosis->evaluation;
   diagnosis->worse = evaluation.regression ? evaluation.regression->mse_reduction < 0
                                            : evaluation.gain.harmed > evaluation.gain.fixed;
-  diagnosis->verdict = Comparison(evaluation);
+  // ResMem's scores are no probabilities and promise nothing of the kind.
+  if (evaluation.method != Method::kResMem && HasWorseNll(evaluation)) diagnosis->worse = true;
+  diagnosis->verdict = Comparison(evaluation) + NllComparison(evaluation);
 }
 
 std::vector<std::string> Advice(const ResidualMemory& memory, const Diagnosis& diagnosis) {

@@ -1,6 +1,9 @@
 #include "eval/classification.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
 
 #include "kernels/vector_math.h"
 #include "predict/input_checks.h"
@@ -16,6 +19,7 @@ constexpr int64_t kMostMeanClasses = 4096;
 // Likewise too many to be confused in an interesting way.
 constexpr int64_t kMostConfusedClasses = 4096;
 constexpr size_t kMostConfusions = 1000;
+constexpr float kUsualLambda = 0.25f;
 
 void AddToGroup(bool base_right, bool right, GroupResult* group) {
   ++group->total;
@@ -26,6 +30,11 @@ void AddToGroup(bool base_right, bool right, GroupResult* group) {
 }
 
 }  // namespace
+
+const char* ResultName(Method method, Refit refit) {
+  if (refit == Refit::kTemperature) return "temperature";
+  return refit == Refit::kLastLayer ? "last-layer" : MethodName(method);
+}
 
 void ClassificationJudge::Counts::Add(bool base_right, bool right) {
   if (base_right) {
@@ -41,30 +50,85 @@ ClassificationJudge::ClassificationJudge(const Predictor& predictor,
       options_(options),
       parameters_(*options.parameters),
       classes_(predictor.memory().description().outputs),
+      rivals_(RivalsOf(predictor.memory().description())),
       class_groups_(static_cast<size_t>(classes_)) {
-  const auto add = [&](Method method, float lambda = 0) {
-    entries_.emplace_back();
-    entries_.back().method = method;
-    entries_.back().lambda = lambda;
-    entries_.back().keeps_probabilities =
-        method != Method::kBase && method != Method::kNearestClassMean;
-  };
-  add(Method::kBase);
-  const bool rows = predictor.memory().rows() > 0;
-  if (options.baselines && rows && classes_ <= kMostMeanClasses) add(Method::kNearestClassMean);
-  if (options.baselines && rows && parameters_.k > 0) {
-    add(Method::kKnn);
-    for (const float lambda : options.lambdas) add(Method::kKnnLm, lambda);
+  AddEntries();
+  for (size_t e = 0; e < entries_.size(); ++e) {
+    Entry& entry = entries_[e];
+    if (!entry.paired) continue;
+    paired_.push_back(e);
+    if (options.baselines && entry.has_probabilities() && classes_ <= kMostMetricClasses) {
+      entry.metrics.emplace(classes_);
+    }
   }
-  if (*options.method != Method::kResMem && options.baselines && rows && parameters_.k > 0) {
-    add(Method::kResMem);
-  }
-  add(*options.method);
-  entries_.back().keeps_probabilities = false;  // judged as a whole
+  pairs_.emplace(paired_.size());
   const std::vector<std::string>& names = predictor.memory().description().class_names;
   for (size_t c = 0; c < class_groups_.size(); ++c) {
     class_groups_[c].name = names.empty() ? Text(c) : names[c];
   }
+}
+
+void ClassificationJudge::AddEntries() {
+  const auto add = [&](Method method) -> Entry& {
+    entries_.emplace_back();
+    entries_.back().method = method;
+    entries_.back().parameters = parameters_;
+    return entries_.back();
+  };
+  add(Method::kBase);
+  const bool rows = predictor_.memory().rows() > 0;
+  const bool neighbors = options_.baselines && rows && parameters_.k > 0;
+  if (options_.baselines && rows && classes_ <= kMostMeanClasses) add(Method::kNearestClassMean);
+  if (options_.baselines && rows) AddRivals();
+  const bool own =
+      std::any_of(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.own; });
+  if (neighbors && !own) add(Method::kKnn);
+  // The sweep runs at ResMem's parameters; where kNN-LM was never tuned, one of it takes part.
+  if (neighbors) {
+    size_t usual = entries_.size();
+    for (const float lambda : options_.lambdas) {
+      Entry& entry = add(Method::kKnnLm);
+      entry.lambda = lambda;
+      entry.paired = false;
+      const auto away = [](float one) { return std::abs(one - kUsualLambda); };
+      if (away(lambda) < away(entries_[usual].lambda)) usual = entries_.size() - 1;
+    }
+    if (!own && usual < entries_.size()) entries_[usual].paired = true;
+  }
+  if (*options_.method != Method::kResMem && neighbors) add(Method::kResMem);
+  add(*options_.method);
+}
+
+void ClassificationJudge::AddRivals() {
+  if (!rivals_) return;
+  const auto add = [&](Method method, Refit refit, const Parameters& parameters, float lambda) {
+    entries_.emplace_back();
+    Entry& entry = entries_.back();
+    entry.method = method;
+    entry.refit = refit;
+    entry.parameters = parameters;
+    entry.lambda = lambda;
+    entry.own = refit == Refit::kNone;
+  };
+  if (rivals_->temperature) {
+    add(Method::kBase, Refit::kTemperature, {0, 1, *rivals_->temperature}, 0);
+  }
+  if (rivals_->last_layer) add(Method::kBase, Refit::kLastLayer, {0, 1, 1}, 0);
+  if (rivals_->knn) {
+    add(Method::kKnn, Refit::kNone, {rivals_->knn->k, rivals_->knn->sigma, 1}, 1);
+  }
+  if (rivals_->knn_lm) {
+    add(Method::kKnnLm, Refit::kNone, {rivals_->knn_lm->k, rivals_->knn_lm->sigma, 1},
+        rivals_->knn_lm->lambda);
+  }
+}
+
+int64_t ClassificationJudge::LargestK(const MemoryDescription& description) {
+  const std::optional<Rivals> rivals = RivalsOf(description);
+  int64_t largest = 0;
+  if (rivals && rivals->knn) largest = std::max(largest, rivals->knn->k);
+  if (rivals && rivals->knn_lm) largest = std::max(largest, rivals->knn_lm->k);
+  return largest;
 }
 
 Status ClassificationJudge::Add(const RowBlock& block, int64_t begin, int64_t count,
@@ -72,99 +136,125 @@ Status ClassificationJudge::Add(const RowBlock& block, int64_t begin, int64_t co
   const Rows rows = block.rows().Slice(begin, count);
   RESMEM_RETURN_IF_ERROR(
       CheckFrozenTemperature(predictor_.memory().description(), parameters_.temperature));
-  base_judged_.resize(static_cast<size_t>(count));
-  resmem_judged_.resize(static_cast<size_t>(count));
   for (Entry& entry : entries_) {
     entry.answers.resize(static_cast<size_t>(count));
-    if (entry.keeps_probabilities) entry.probabilities.resize(static_cast<size_t>(count));
+    entry.judged.resize(static_cast<size_t>(count));
+    if (entry.metrics) entry.probabilities.resize(static_cast<size_t>(count * classes_));
     if (entry.method != Method::kNearestClassMean) continue;
     RESMEM_RETURN_IF_ERROR(AnswerByClassMeans(rows, neighbors, &entry));
   }
   const int threads = ResolveThreads(options_.threads);
   while (std::ssize(scratch_) < threads) {
-    scratch_.push_back({RowAnswers(predictor_.memory(), parameters_), std::nullopt, {}});
-    if (!NeedsBlend(*options_.method)) continue;
-    scratch_.back().blend.emplace(predictor_.memory());
-    scratch_.back().blended.resize(static_cast<size_t>(classes_));
+    scratch_.push_back({RowAnswers(predictor_.memory(), parameters_), std::nullopt, {}, {}});
+    Scratch& scratch = scratch_.back();
+    scratch.scores.resize(static_cast<size_t>(classes_));
+    for (const Entry& entry : entries_) {
+      scratch.mixtures.emplace_back(predictor_.memory(), entry.parameters);
+    }
+    if (NeedsBlend(*options_.method)) scratch.blend.emplace(predictor_.memory());
   }
   constexpr int64_t kPiece = 16;
   std::vector<Status> failures(static_cast<size_t>((count + kPiece - 1) / kPiece));
   ParallelFor(threads, count, kPiece, [&](int64_t first, int64_t end, int worker) {
     Status& failure = failures[static_cast<size_t>(first / kPiece)];
     for (int64_t q = first; q < end && failure.ok(); ++q) {
-      failure = JudgeRow(rows.logits.row_span(q), rows.labels[static_cast<size_t>(q)], neighbors, q,
-                         &scratch_[static_cast<size_t>(worker)]);
+      failure = JudgeRow(rows, neighbors, q, &scratch_[static_cast<size_t>(worker)]);
     }
   });
   for (const Status& failure : failures) RESMEM_RETURN_IF_ERROR(failure);
-  for (Entry& entry : entries_) Count(rows, &entry);
-  for (size_t i = 0; i < base_judged_.size(); ++i) {
-    base_calibration_.Add(base_judged_[i]);
-    resmem_calibration_.Add(resmem_judged_[i]);
+  // Each entry's sums are its own.
+  ParallelFor(threads, std::ssize(entries_), 1, [&](int64_t first, int64_t end, int) {
+    for (int64_t e = first; e < end; ++e) Count(rows, &entries_[static_cast<size_t>(e)]);
+  });
+  CountPairs(rows);
+  for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+    base_calibration_.Add(entries_.front().judged[i]);
+    resmem_calibration_.Add(entries_.back().judged[i]);
   }
   return CountGroups(block, begin, rows);
 }
 
-Status ClassificationJudge::JudgeRow(std::span<const float> logits, int32_t label,
-                                     const Neighbors& neighbors, int64_t row, Scratch* thread) {
-  RESMEM_RETURN_IF_ERROR(CheckLogits(logits, row));
-  RowAnswers* const scratch = &thread->answers;
-  scratch->Load(logits, neighbors.rows_of(row), neighbors.distances_of(row));
-  const MemoryDescription& description = predictor_.memory().description();
-  if (thread->blend) {
-    const Blend& blend = *description.blend;
-    thread->blend->Load(logits, neighbors.rows_of(row), neighbors.distances_of(row),
-                        blend.parameters, blend.prior, blend.base_temperature);
-    thread->blend->Answer(blend, logits, thread->blended);
-  }
+Status ClassificationJudge::JudgeRow(const Rows& rows, const Neighbors& neighbors, int64_t row,
+                                     Scratch* thread) {
+  const std::span<const float> logits = rows.logits.row_span(row);
   const auto i = static_cast<size_t>(row);
-  for (Entry& entry : entries_) {
-    int64_t answer = entry.answers[i];
-    switch (entry.method) {
-      case Method::kBase:
-        answer = scratch->Base();
-        break;
-      case Method::kNearestClassMean:
-        break;  // is there already
-      case Method::kKnn:
-        answer = scratch->Knn();
-        entry.probabilities[i] = scratch->MixtureAt(1.0f, label);
-        break;
-      case Method::kKnnLm:
-        answer = scratch->KnnLm(entry.lambda);
-        entry.probabilities[i] = scratch->MixtureAt(entry.lambda, label);
-        break;
-      case Method::kResMem:
-        answer = scratch->ResMem();
-        if (!entry.keeps_probabilities) break;
-        RESMEM_RETURN_IF_ERROR(ToProbabilities(
-            description.calibrator, description.calibrator_temperature, scratch->resmem_scores()));
-        entry.probabilities[i] = scratch->resmem_scores()[static_cast<size_t>(label)];
-        break;
-      case Method::kBlend:
-      case Method::kLogitBoost:
-        answer = ArgMax(thread->blended);
-        break;
+  const int32_t label = rows.labels[i];
+  RESMEM_RETURN_IF_ERROR(CheckLogits(logits, row));
+  thread->answers.Load(logits, neighbors.rows_of(row), neighbors.distances_of(row));
+  for (size_t e = 0; e < entries_.size(); ++e) {
+    Entry& entry = entries_[e];
+    if (!entry.has_probabilities()) {
+      entry.judged[i].right = entry.answers[i] == label;
+      continue;
     }
+    if (!entry.paired) {  // of a sweep: nothing but the answer and the label's probability
+      entry.answers[i] = static_cast<int32_t>(thread->answers.KnnLm(entry.lambda));
+      CalibrationRow& judged = entry.judged[i];
+      judged = {};
+      judged.nll = NegativeLog(thread->answers.MixtureAt(entry.lambda, label), &judged.floored);
+      judged.right = entry.answers[i] == label;
+      continue;
+    }
+    RESMEM_ASSIGN_OR_RETURN(const int64_t answer, AnswerOf(entry, e, rows.keys.row_span(row),
+                                                           logits, neighbors, row, thread));
     entry.answers[i] = static_cast<int32_t>(answer);
+    // The base's probabilities are its own (T = 1); its answers come from the score that ResMem
+    // adds to, so that a correction of zero changes no answer.
+    const bool base = entry.method == Method::kBase && entry.refit == Refit::kNone;
+    entry.judged[i] =
+        JudgeProbabilities(thread->scores, label, base ? ArgMax(thread->scores) : answer);
+    if (entry.metrics) {
+      std::ranges::copy(thread->scores, entry.probabilities.begin() + row * classes_);
+    }
   }
-  // The base's probabilities are its own (T = 1); its answers come from the score that ResMem adds
-  // to, so that a correction of zero changes no answer.
-  const std::span<const float> probabilities = scratch->probabilities();
-  base_judged_[i] = JudgeProbabilities(probabilities, label, ArgMax(probabilities));
-  RESMEM_ASSIGN_OR_RETURN(const std::span<const float> judged, JudgedProbabilities(thread));
-  resmem_judged_[i] = JudgeProbabilities(judged, label, resmem_answers()[i]);
   return {};
 }
 
-Result<std::span<const float>> ClassificationJudge::JudgedProbabilities(Scratch* scratch) const {
-  if (scratch->blend) return std::span<const float>(scratch->blended);
-  if (*options_.method == Method::kBase) return scratch->answers.probabilities();
+Result<int64_t> ClassificationJudge::AnswerOf(const Entry& entry, size_t number,
+                                              std::span<const float> key,
+                                              std::span<const float> logits,
+                                              const Neighbors& neighbors, int64_t row,
+                                              Scratch* thread) {
   const MemoryDescription& description = predictor_.memory().description();
-  const std::span<float> scores = scratch->answers.resmem_scores();
-  RESMEM_RETURN_IF_ERROR(
-      ToProbabilities(description.calibrator, description.calibrator_temperature, scores));
-  return std::span<const float>(scores);
+  RowAnswers& answers = thread->answers;
+  const std::span<float> scores = thread->scores;
+  switch (entry.method) {
+    case Method::kBase:
+      if (entry.refit == Refit::kTemperature) {
+        Softmax(logits.data(), classes_, entry.parameters.temperature, scores.data());
+        return answers.Base();
+      }
+      if (entry.refit == Refit::kLastLayer) {
+        AnswerByLastLayer(*rivals_->last_layer, key, logits, scores);
+        return ArgMax(scores);
+      }
+      std::ranges::copy(answers.probabilities(), scores.begin());
+      return answers.Base();
+    case Method::kKnn:
+    case Method::kKnnLm: {
+      const float lambda = entry.method == Method::kKnn ? 1.0f : entry.lambda;
+      thread->mixtures[number].Answer(neighbors.rows_of(row), neighbors.distances_of(row),
+                                      answers.probabilities(), lambda, scores);
+      return ArgMax(scores);
+    }
+    case Method::kResMem: {
+      std::ranges::copy(answers.resmem_scores(), scores.begin());
+      RESMEM_RETURN_IF_ERROR(
+          ToProbabilities(description.calibrator, description.calibrator_temperature, scores));
+      return answers.ResMem();
+    }
+    case Method::kBlend:
+    case Method::kLogitBoost: {
+      const Blend& blend = *description.blend;
+      thread->blend->Load(logits, neighbors.rows_of(row), neighbors.distances_of(row),
+                          blend.parameters, blend.prior, blend.base_temperature);
+      thread->blend->Answer(blend, logits, scores);
+      return ArgMax(scores);
+    }
+    case Method::kNearestClassMean:
+      break;  // looks at all rows together
+  }
+  return int64_t{0};
 }
 
 Status ClassificationJudge::AnswerByClassMeans(const Rows& rows, const Neighbors& neighbors,
@@ -185,12 +275,27 @@ Status ClassificationJudge::AnswerByClassMeans(const Rows& rows, const Neighbors
 void ClassificationJudge::Count(const Rows& rows, Entry* entry) const {
   for (size_t i = 0; i < entry->answers.size(); ++i) {
     entry->counts.Add(base_answers()[i] == rows.labels[i], entry->answers[i] == rows.labels[i]);
+    const CalibrationRow& judged = entry->judged[i];
+    entry->nll += judged.nll;
+    entry->floored += judged.floored ? 1 : 0;
+    if (!entry->metrics) continue;
+    const auto classes = static_cast<size_t>(classes_);
+    entry->metrics->Add(std::span(entry->probabilities).subspan(i * classes, classes),
+                        rows.labels[i], entry->answers[i], judged);
   }
-  if (!entry->keeps_probabilities) return;
-  for (const float probability : entry->probabilities) {
-    bool floored = false;
-    entry->nll += NegativeLog(probability, &floored);
-    entry->floored += floored ? 1 : 0;
+}
+
+void ClassificationJudge::CountPairs(const Rows& rows) {
+  std::vector<double> nll(paired_.size());
+  std::unique_ptr<bool[]> right(new bool[paired_.size()]);
+  for (size_t i = 0; i < rows.labels.size(); ++i) {
+    for (size_t p = 0; p < paired_.size(); ++p) {
+      const Entry& entry = entries_[paired_[p]];
+      right[p] = entry.answers[i] == rows.labels[i];
+      nll[p] = entry.has_probabilities() ? entry.judged[i].nll
+                                         : std::numeric_limits<double>::quiet_NaN();
+    }
+    pairs_->Add({right.get(), paired_.size()}, nll);
   }
 }
 
@@ -231,8 +336,9 @@ Status ClassificationJudge::CountGroups(const RowBlock& block, int64_t begin, co
     }
     if (static_cast<int64_t>(row_results_.size()) < options_.keep_rows) {
       row_results_.push_back({block.number(begin + static_cast<int64_t>(i)), label,
-                              base_answers()[i], resmem_answers()[i], base_judged_[i].confidence,
-                              resmem_judged_[i].confidence});
+                              base_answers()[i], resmem_answers()[i],
+                              entries_.front().judged[i].confidence,
+                              entries_.back().judged[i].confidence});
     }
   }
   return {};
@@ -247,22 +353,22 @@ void ClassificationJudge::Finish(Evaluation* evaluation) const {
     MethodResult result;
     result.method = entry.method;
     result.lambda = entry.lambda;
+    result.refit = entry.refit;
+    result.parameters = entry.parameters;
+    result.own = entry.own;
     result.against_base =
         MakePairedGain(counts.fixed, counts.harmed, counts.both_right, counts.both_wrong);
     result.accuracy = MakeAccuracy(counts.both_right + counts.fixed, result.against_base.total);
-    if (entry.keeps_probabilities) {
+    if (entry.has_probabilities()) {
       result.nll = entry.nll / static_cast<double>(std::max<int64_t>(result.accuracy.total, 1));
       result.floored = entry.floored;
-    } else if (entry.method != Method::kNearestClassMean) {
-      const Calibration& calibration =
-          e == 0 ? evaluation->base_calibration : evaluation->resmem_calibration;
-      result.nll = calibration.nll;
-      result.floored = calibration.floored;
     }
+    if (entry.metrics) result.metrics = entry.metrics->Finish();
     for (const auto& [name, slice] : slices_) result.slice_correct.push_back(slice.correct[e]);
     evaluation->methods.push_back(std::move(result));
   }
   evaluation->gain = evaluation->methods.back().against_base;
+  evaluation->pairs = pairs_->Finish(paired_);
   for (const GroupResult& group : class_groups_) {
     if (group.total > 0) evaluation->classes.push_back(group);
   }

@@ -16,10 +16,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Rows judged at once: their scores and neighbors take at most 64 MB each.
+// Rows judged at once: their scores and neighbors take at most 64 MB each, and where each method's
+// probabilities are kept for its metrics, those of eight methods.
 int64_t PieceRows(int64_t outputs, int64_t k) {
-  constexpr int64_t kValues = int64_t{1} << 24;
-  return std::clamp<int64_t>(kValues / std::max({outputs, k, int64_t{1}}), 1, 8192);
+  const bool kept = outputs <= ClassificationJudge::kMostMetricClasses;
+  const int64_t values = int64_t{1} << (kept ? 21 : 24);
+  return std::clamp<int64_t>(values / std::max({outputs, k, int64_t{1}}), 1, 8192);
 }
 
 // Of the answer that is judged.
@@ -30,7 +32,9 @@ Parameters JudgedParameters(const MemoryDescription& description,
 
 // Enough for every method.
 int64_t LargestK(const MemoryDescription& description, const EvaluationOptions& options) {
-  return std::max(options.parameters->k, JudgedParameters(description, options).k);
+  const int64_t own = std::max(options.parameters->k, JudgedParameters(description, options).k);
+  const bool rivals = options.baselines && description.task == Task::kClassification;
+  return rivals ? std::max(own, ClassificationJudge::LargestK(description)) : own;
 }
 
 Status CheckOptions(const MemoryDescription& description, const EvaluationOptions& options) {
@@ -114,6 +118,7 @@ class Evaluator {
       RESMEM_RETURN_IF_ERROR(predictor_.memory().damage());
     }
     judge_->Finish(&evaluation_);
+    evaluation_.better_rivals = BetterRivals(evaluation_);
     evaluation_.train_rows = roles_[static_cast<size_t>(Role::kTrain)];
     evaluation_.warnings = EvaluationWarnings(predictor_.memory(), evaluation_,
                                               roles_[static_cast<size_t>(Role::kValidation)]);

@@ -49,6 +49,32 @@ bool IsOfTokens(const ResidualMemory& memory) {
   return memory.description().notes.contains(kTokensNote);
 }
 
+std::vector<std::string> BetterRivals(const Evaluation& evaluation) {
+  std::vector<std::string> sentences;
+  for (const MethodPair& pair : evaluation.pairs) {
+    // The base and the paper's form are told of elsewhere.
+    const MethodResult& rival = evaluation.methods[pair.left];
+    const bool is_rival = rival.method != Method::kResMem &&
+                          (rival.method != Method::kBase || rival.refit != Refit::kNone);
+    if (!is_rival || pair.right + 1 != evaluation.methods.size()) continue;
+    std::string by;
+    if (pair.gain.interval.high < 0) {
+      by = Text("accuracy by ", readable::Points(-pair.gain.gain), " points (95 % interval ",
+                readable::Points(-pair.gain.interval.high), " to ",
+                readable::Points(-pair.gain.interval.low), ")");
+    }
+    if (pair.nll && pair.nll->interval.high < 0) {
+      by += Text(by.empty() ? "" : " and ", "NLL by ", readable::Fixed(-pair.nll->value, 4), " (",
+                 readable::Fixed(-pair.nll->interval.high, 4), " to ",
+                 readable::Fixed(-pair.nll->interval.low, 4), ")");
+    }
+    if (by.empty()) continue;
+    sentences.push_back(
+        Text(ResultName(rival.method, rival.refit), " is better than the memory's answer: ", by));
+  }
+  return sentences;
+}
+
 std::string EffectRange(const Evaluation& evaluation) {
   if (!evaluation.regression) {
     const Interval interval = evaluation.gain.interval;

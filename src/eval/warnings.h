@@ -18,6 +18,9 @@ bool IsOfTokens(const ResidualMemory& memory);
 std::vector<std::string> EvaluationWarnings(const ResidualMemory& memory,
                                             const Evaluation& evaluation, int64_t validation_rows);
 
+// Which rivals are shown to be better than the answer that is judged, in accuracy or NLL.
+std::vector<std::string> BetterRivals(const Evaluation& evaluation);
+
 // Where the rows show harm, or no help; else empty.
 std::string EffectWarning(const Evaluation& evaluation);
 // "(95 % interval of the gain: -5.55 to +0.87 points)"

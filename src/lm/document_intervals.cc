@@ -65,6 +65,9 @@ void UseDocumentIntervals(Evaluation* evaluation) {
     method.against_base.p_value = method.method == Method::kBase ? 1 : intervals.p_value;
   }
   evaluation->gain = evaluation->methods.back().against_base;
+  // Their intervals take tokens for independent.
+  evaluation->pairs.clear();
+  evaluation->better_rivals.clear();
 }
 
 }  // namespace resmem

@@ -68,8 +68,8 @@ class Chooser {
     for (const Shortlist* list : {&fixed_, &harmed_}) {
       for (const Candidate& candidate : list->candidates()) {
         RESMEM_ASSIGN_OR_RETURN(Explanation explanation,
-                                Explain(predictor_, candidate.key, candidate.logits,
-                                        PredictBy(Method::kResMem), candidate.exclude));
+                                Explain(predictor_, candidate.key, candidate.logits, PredictShown(),
+                                        candidate.exclude));
         Example example;
         example.row = candidate.row;
         example.truth = candidate.truth;
@@ -82,11 +82,20 @@ class Chooser {
   }
 
  private:
-  PredictOptions PredictBy(Method method) const {
-    PredictOptions predict = predictor_.DefaultOptions();
+  // The memory's own answer, or ResMem's at parameters that are given or where it is the base's.
+  PredictOptions PredictShown() const {
+    const Method answer = predictor_.memory().description().answer;
+    const bool own = !options_.parameters && answer != Method::kBase;
+    PredictOptions predict = predictor_.OptionsOf(own ? answer : Method::kResMem);
     if (options_.parameters) predict.parameters = *options_.parameters;
-    predict.method = method;
     predict.threads = options_.threads;
+    return predict;
+  }
+  // The base as the answer takes it up.
+  PredictOptions PredictBase() const {
+    PredictOptions predict = PredictShown();
+    if (NeedsBlend(predict.method)) predict.parameters.temperature = 1;
+    predict.method = Method::kBase;
     return predict;
   }
 
@@ -96,15 +105,15 @@ class Chooser {
         block_.exclude().empty()
             ? std::span<const int64_t>()
             : block_.exclude().subspan(static_cast<size_t>(first), static_cast<size_t>(count));
-    const PredictOptions resmem = PredictBy(Method::kResMem);
+    const PredictOptions shown = PredictShown();
     RESMEM_RETURN_IF_ERROR(predictor_.FindNeighbors(
-        rows.keys, resmem.parameters.k, exclude, options_.threads, options_.progress, &neighbors_));
+        rows.keys, shown.parameters.k, exclude, options_.threads, options_.progress, &neighbors_));
     const auto classes = static_cast<size_t>(predictor_.memory().description().outputs);
     base_.resize(static_cast<size_t>(count) * classes);
     scores_.resize(base_.size());
     RESMEM_RETURN_IF_ERROR(
-        predictor_.Score(rows.keys, rows.logits, neighbors_, PredictBy(Method::kBase), base_));
-    RESMEM_RETURN_IF_ERROR(predictor_.Score(rows.keys, rows.logits, neighbors_, resmem, scores_));
+        predictor_.Score(rows.keys, rows.logits, neighbors_, PredictBase(), base_));
+    RESMEM_RETURN_IF_ERROR(predictor_.Score(rows.keys, rows.logits, neighbors_, shown, scores_));
     for (int64_t i = 0; i < count; ++i) {
       const size_t at = static_cast<size_t>(i) * classes;
       const int64_t exclude_row = exclude.empty() ? -1 : exclude[static_cast<size_t>(i)];

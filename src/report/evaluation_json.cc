@@ -11,15 +11,46 @@ Json ToJson(const Accuracy& accuracy) {
           {"high", Number(accuracy.interval.high)}};
 }
 
+Json ToJson(const Metrics& metrics) {
+  Json json = {{"brier", Number(metrics.brier)},
+               {"ece", Number(metrics.ece)},
+               {"ece_low", Number(metrics.ece_interval.low)},
+               {"ece_high", Number(metrics.ece_interval.high)},
+               {"top5", Number(metrics.top5)},
+               {"macro_f1", Number(metrics.macro_f1)},
+               {"balanced_accuracy", Number(metrics.balanced_accuracy)}};
+  if (metrics.auc) json["auc"] = Number(*metrics.auc);
+  return json;
+}
+
+Json ToJson(const MethodPair& pair) {
+  Json json = {{"left", pair.left}, {"right", pair.right}, {"gain", resmem::ToJson(pair.gain)}};
+  if (pair.nll) {
+    json["nll_gain"] = Number(pair.nll->value);
+    json["nll_low"] = Number(pair.nll->interval.low);
+    json["nll_high"] = Number(pair.nll->interval.high);
+  }
+  return json;
+}
+
 Json ToJson(const MethodResult& result) {
-  Json json = {{"method", MethodName(result.method)}};
+  Json json = {{"method", ResultName(result.method, result.refit)}};
   if (result.method == Method::kKnnLm) json["lambda"] = Number(result.lambda);
+  if (result.method == Method::kKnn || result.method == Method::kKnnLm) {
+    json["k"] = result.parameters.k;
+    json["sigma"] = Number(result.parameters.sigma);
+    json["own"] = result.own;
+  }
+  if (result.refit == Refit::kTemperature) {
+    json["temperature"] = Number(result.parameters.temperature);
+  }
   json["accuracy"] = ToJson(result.accuracy);
   json["against_base"] = resmem::ToJson(result.against_base);
   if (result.nll.has_value()) {
     json["nll"] = Number(*result.nll);
     json["floored"] = result.floored;
   }
+  if (result.metrics) json["metrics"] = ToJson(*result.metrics);
   return json;
 }
 
@@ -109,6 +140,10 @@ std::string EvaluationJson(const Evaluation& evaluation, const RunInfo& run) {
     for (const MethodResult& method : evaluation.methods) methods.push_back(ToJson(method));
     document["methods"] = std::move(methods);
     document["gain"] = resmem::ToJson(evaluation.gain);
+    Json pairs = Json::array();
+    for (const MethodPair& pair : evaluation.pairs) pairs.push_back(ToJson(pair));
+    document["pairs"] = std::move(pairs);
+    document["better_rivals"] = evaluation.better_rivals;
     document["calibration"] = {{"calibrator", evaluation.calibrator},
                                {"temperature", Number(evaluation.calibrator_temperature)},
                                {"base", ToJson(evaluation.base_calibration)},

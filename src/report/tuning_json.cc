@@ -73,6 +73,22 @@ Json ToJson(const KeyTuning& keys) {
   return json;
 }
 
+Json ToJson(const RivalTuning& rival) {
+  Json json = {{"method", ResultName(rival.method, rival.refit)}};
+  if (rival.refit == Refit::kNone) {
+    json["k"] = rival.parameters.k;
+    json["sigma"] = Number(rival.parameters.sigma);
+    json["lambda"] = Number(rival.lambda);
+  } else if (rival.refit == Refit::kTemperature) {
+    json["temperature"] = Number(rival.parameters.temperature);
+  } else {
+    json["ridge"] = Number(rival.ridge);
+  }
+  json["nll"] = Number(rival.nll);
+  json["gain"] = resmem::ToJson(rival.gain);
+  return json;
+}
+
 }  // namespace
 
 std::string TuningJson(const Tuning& tuning, const RunInfo& run) {
@@ -95,6 +111,10 @@ std::string TuningJson(const Tuning& tuning, const RunInfo& run) {
     document["calibrator"] = tuning.calibrator;
     document["calibrator_temperature"] = Number(tuning.calibrator_temperature);
     document["calibrated_nll"] = Number(tuning.calibrated_nll);
+    Json rivals = Json::array();
+    for (const RivalTuning& rival : tuning.rival_tunings) rivals.push_back(ToJson(rival));
+    document["rivals"] = std::move(rivals);
+    document["rival_seconds"] = Number(tuning.rival_seconds);
   } else {
     document["base_loss"] = Number(tuning.base_loss);
     document["chosen_loss"] = Number(tuning.chosen_loss);

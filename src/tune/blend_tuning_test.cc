@@ -104,7 +104,7 @@ TEST_F(BlendTuningTest, AFewRowsThatAreAllToldApartDoNotCallForCertainty) {
   const Problem held_out = clusters(100, 2);
   const Predictor predictor(*memory_);
   const Result<ValidationRows> rows =
-      CollectValidationRows(predictor, ReadRows(held_out.view()), {}, 20);
+      CollectValidationRows(predictor, ReadRows(held_out.view()), {}, 20, {KeyTransform::kNone});
   ASSERT_TRUE(rows.ok());
   BlendSample sample(*memory_, *rows, int64_t{1} << 30);
   const BlendPoint point{{20, 0.9f, 1.4f}, 1};
@@ -127,8 +127,8 @@ TEST_F(BlendTuningTest, OneFitForAllFoldsIsAFitForEach) {
   Build(Describe(train_, {7, 0.9f, 1.3f}), train_);
   const Predictor predictor(*memory_);
   const TuneOptions options;
-  const Result<ValidationRows> rows =
-      CollectValidationRows(predictor, ReadRows(held_out_.view()), options, 50);
+  const Result<ValidationRows> rows = CollectValidationRows(predictor, ReadRows(held_out_.view()),
+                                                            options, 50, {KeyTransform::kNone});
   ASSERT_TRUE(rows.ok());
   BlendSample sample(*memory_, *rows, int64_t{1} << 30);
   const BlendPoint point{{20, 0.9f, 1.4f}, 1};

@@ -120,6 +120,28 @@ Grid FillGrid(const MemoryDescription& description, const Grid& grid, double typ
   return filled;
 }
 
+bool ExtendGrid(const Grid& given, const Parameters& chosen, Grid* grid) {
+  constexpr int kMore = 5;
+  bool extended = false;
+  const auto extend = [&](bool own, float value, double ratio, std::vector<float>* axis) {
+    if (!own || axis->size() < 2) return;
+    const bool larger = value == axis->back();
+    if (!larger && value != axis->front()) return;
+    const double edge = value;
+    for (int i = 1; i <= kMore; ++i) {
+      const double more = larger ? edge * std::pow(ratio, i) : edge / std::pow(ratio, i);
+      if (!(more > 1e-30 && more < 1e30)) break;
+      axis->push_back(RoundToThreeDigits(more));
+      extended = true;
+    }
+    Sort(axis);
+  };
+  const double sigma_ratio = std::pow(kLargestSigma / kLeastSigma, 1 / (kSigmaSteps - 1.0));
+  extend(given.sigma.empty(), chosen.sigma, sigma_ratio, &grid->sigma);
+  extend(given.temperature.empty(), chosen.temperature, 1.25, &grid->temperature);
+  return extended;
+}
+
 std::string EdgeWarning(const Grid& grid, const Parameters& chosen, int64_t memory_rows) {
   std::string axes;
   const auto add = [&axes](const std::string& text) { axes += (axes.empty() ? "" : ", ") + text; };

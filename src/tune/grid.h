@@ -24,6 +24,10 @@ Grid FillGrid(const MemoryDescription& description, const Grid& grid, double typ
 // Says on which axes `chosen` lies at an end beyond which a better value may lie; empty: on none.
 std::string EdgeWarning(const Grid& grid, const Parameters& chosen, int64_t memory_rows);
 
+// Adds values beyond the edge of sigma or T at which `chosen` lies, to axes that were not `given`.
+// False where there is nothing to add.
+bool ExtendGrid(const Grid& given, const Parameters& chosen, Grid* grid);
+
 }  // namespace resmem
 
 #endif  // RESMEM_TUNE_GRID_H_

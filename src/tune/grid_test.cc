@@ -96,5 +96,22 @@ TEST(EdgeWarning, IsSilentWhereNothingLiesBeyond) {
   EXPECT_EQ(EdgeWarning({{1, 10, 20}, {1}, {1}}, {20, 1, 1}, 20), "");  // no more rows
 }
 
+TEST(Grid, GrowsBeyondTheEdgeAtWhichTheBestLies) {
+  const Grid start = DefaultGrid(1, 1000);
+  Grid grid = start;
+  EXPECT_FALSE(ExtendGrid({}, {10, start.sigma[3], start.temperature[4]}, &grid));
+  EXPECT_TRUE(ExtendGrid({}, {10, start.sigma.back(), start.temperature[4]}, &grid));
+  EXPECT_EQ(grid.sigma.size(), start.sigma.size() + 5);
+  EXPECT_GT(grid.sigma.back(), 3 * start.sigma.back());
+  EXPECT_EQ(grid.temperature, start.temperature);
+  EXPECT_TRUE(ExtendGrid({}, {10, start.sigma[3], start.temperature.front()}, &grid));
+  EXPECT_LT(grid.temperature.front(), start.temperature.front());
+  // What the user gave stays as it is.
+  Grid given;
+  given.sigma = start.sigma;
+  grid = start;
+  EXPECT_FALSE(ExtendGrid(given, {10, start.sigma.back(), start.temperature[4]}, &grid));
+}
+
 }  // namespace
 }  // namespace resmem

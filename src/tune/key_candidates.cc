@@ -66,7 +66,7 @@ class CandidateSearch {
         std::clamp<int64_t>(options_.memory_limit / 2 / (4 * description_.dim), 1, capacity);
     for (const ValidationBlock& block : rows_.blocks) {
       queries_.emplace_back(block.key_values.size());
-      transformer_.Apply(block.keys(description_.dim), options_.threads, queries_.back().data());
+      transformer_.Apply(block.keys(), options_.threads, queries_.back().data());
       // Lines of the memory's own search: as many, and none of them found yet.
       found_.push_back(block.neighbors);
       std::fill(found_.back().rows.begin(), found_.back().rows.end(), -1);

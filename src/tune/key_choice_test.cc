@@ -172,6 +172,7 @@ TEST(KeyCandidates, AreTheNeighborsOfTheRewrittenMemory) {
       rows.rows = 20;
       rows.blocks.resize(1);
       rows.blocks[0].key_values = queries.keys;
+      rows.blocks[0].dim = queries.dim;
       const ResidualMemory memory = Open(path);
       const Predictor predictor(memory);
       ASSERT_TRUE(

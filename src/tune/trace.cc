@@ -7,6 +7,7 @@
 #include <string>
 
 #include "memory/manifest/answer.h"
+#include "memory/manifest/rivals.h"
 #include "resmem/tuner.h"
 #include "support/json.h"
 #include "tune/choice.h"
@@ -15,7 +16,7 @@ namespace resmem {
 namespace {
 
 constexpr size_t kTracePoints = 20;
-constexpr char kTuning[] = "tuning", kFormer[] = "before_tuning";  // names of notes
+constexpr char kFormer[] = "before_tuning";  // a note
 
 // The shortest decimal that is this float: 0.7 and not 0.699999988079071.
 double Decimal(float value) {
@@ -115,12 +116,13 @@ std::string Trace(const Tuning& tuning) {
     trace["cross_validated_gain"] = GainJson(*tuning.cross_validated_gain);
   }
   AddBlend(tuning, &trace);
+  trace[kRivalsField] = RivalsToJson(tuning.rivals);
   return trace.dump();
 }
 
 // Everything that ApplyTuning() changes, for UndoTuning().
 std::string FormerState(const MemoryDescription& description) {
-  const auto trace = description.notes.find(kTuning);
+  const auto trace = description.notes.find(kTuningNote);
   return Json{{"k", description.parameters.k},
               {"sigma", description.parameters.sigma},
               {"temperature", description.parameters.temperature},
@@ -143,7 +145,7 @@ MemoryDescription ApplyTuning(MemoryDescription description, const Tuning& tunin
     description.calibrator = tuning.calibrator;
     description.calibrator_temperature = tuning.calibrator_temperature;
   }
-  description.notes[kTuning] = Trace(tuning);
+  description.notes[kTuningNote] = Trace(tuning);
   if (!tuning.blend) {  // only ResMem was asked for
     description.answer = Method::kResMem;
     description.blend.reset();
@@ -183,8 +185,8 @@ Result<MemoryDescription> UndoTuning(MemoryDescription description) {
   description.blend.reset();
   RESMEM_RETURN_IF_ERROR(AnswerFromJson(*answer, &description));
   description.notes.erase(note);
-  description.notes.erase(kTuning);
-  if (!trace.empty()) description.notes[kTuning] = trace;
+  description.notes.erase(kTuningNote);
+  if (!trace.empty()) description.notes[kTuningNote] = trace;
   return description;
 }
 

@@ -14,12 +14,14 @@
 #include "tune/grid.h"
 #include "tune/grid_search.h"
 #include "tune/key_choice.h"
+#include "tune/rival_tuning.h"
 #include "tune/validation_rows.h"
 
 namespace resmem {
 namespace {
 
 constexpr int64_t kMostFolds = 1000;
+constexpr int kMostExtensions = 3;  // of the grid
 
 // The sums over each fold and over its others, and the points.
 Status CheckSize(const ResidualMemory& memory, const TuneOptions& options) {
@@ -137,6 +139,14 @@ void Choose(const ChoiceRule& rule, const PointSums& all, const MemoryDescriptio
   }
 }
 
+// More than as good: on a plateau the grid need not grow.
+bool IsBetter(const ChoiceRule& rule, const Tuning& one, const Tuning& other) {
+  if (rule.task == Task::kRegression) return one.chosen_loss < other.chosen_loss;
+  const PairedGain &a = one.chosen_gain, &b = other.chosen_gain;
+  if (rule.objective == Objective::kTprUnderFpr) return a.fixed > b.fixed;
+  return a.fixed - a.harmed > b.fixed - b.harmed;
+}
+
 void Warn(const ResidualMemory& memory, const ValidationRows& rows, const TuneOptions& options,
           Tuning* tuning) {
   std::vector<std::string>& warnings = tuning->warnings;
@@ -223,14 +233,29 @@ Result<Tuning> Tune(const Predictor& predictor, const RowSource& source,
   tuning.fpr_limit = options.fpr_limit;
   tuning.keys = std::move(keys.keys);
   tuning.grid = FillGrid(description, options.grid, rows.typical_distance, memory.rows());
-  RESMEM_ASSIGN_OR_RETURN(const std::vector<PointSums> folds,
-                          SearchGrid(memory, rows, tuning.grid, options));
-  PointSums all = folds[0];
-  for (size_t fold = 1; fold < folds.size(); ++fold) all.Add(folds[fold]);
-
   const ChoiceRule rule{description.task, options.objective, options.fpr_limit};
-  tuning.points = MakePoints(tuning.grid, all);
-  Choose(rule, all, description, &tuning);
+  std::vector<PointSums> folds;
+  PointSums all;
+  for (int extensions = 0;; ++extensions) {
+    Tuning trial = tuning;
+    // An optimum at an edge means that there may be a better one beyond it.
+    if (extensions > 0 &&
+        (tuning.chosen.k == 0 || !ExtendGrid(options.grid, tuning.chosen, &trial.grid))) {
+      break;
+    }
+    RESMEM_ASSIGN_OR_RETURN(std::vector<PointSums> sums,
+                            SearchGrid(memory, rows, trial.grid, options));
+    PointSums total = sums[0];
+    for (size_t fold = 1; fold < sums.size(); ++fold) total.Add(sums[fold]);
+    trial.points = MakePoints(trial.grid, total);
+    trial.warnings.clear();
+    Choose(rule, total, description, &trial);
+    if (extensions > 0 && !IsBetter(rule, trial, tuning)) break;
+    tuning = std::move(trial);
+    folds = std::move(sums);
+    all = std::move(total);
+    if (extensions == kMostExtensions) break;
+  }
   if (rows.folds >= 2) CrossValidate(rule, folds, all, &tuning);
   if (description.task == Task::kClassification) {
     RESMEM_ASSIGN_OR_RETURN(const CalibratorChoice calibrator,
@@ -238,6 +263,7 @@ Result<Tuning> Tune(const Predictor& predictor, const RowSource& source,
     tuning.calibrator = calibrator.name;
     tuning.calibrator_temperature = calibrator.temperature;
     tuning.calibrated_nll = calibrator.nll;
+    RESMEM_RETURN_IF_ERROR(TuneRivals(memory, rows, tuning.grid, options, &tuning));
   }
   if (options.method != Method::kResMem) {
     tuning.blend = std::move(keys.blend);

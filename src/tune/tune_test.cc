@@ -244,7 +244,7 @@ TEST_F(TuneTest, RowsBeforeTheFirstValidationRowCostNothing) {
   TuneOptions options = SmallGrid();
   // Room for the grid's sums and for the 20 rows, not for 50.
   options.folds = 0;
-  options.memory_limit = 20 * (4 * 6 + 12 * 40 + 8);
+  options.memory_limit = 20 * (4 * 6 + 12 * 40 + 8 + 4 * queries_.dim);
   EXPECT_EQ(Run(rows, options, 50).rows, 20);
 }
 

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "resmem/rivals.h"
 #include "support/random.h"
 #include "support/text.h"
 
@@ -89,9 +90,12 @@ class Collector {
     if (chosen.count() == 0) return {};
     const int64_t outputs = predictor_.memory().description().outputs;
     const int64_t neighbors = std::min(largest_k_, predictor_.memory().rows());
-    bytes_ += chosen.count() * (4 * outputs + 12 * neighbors + 8);
-    if (others_ > 0)
-      bytes_ += chosen.count() * (4 * chosen.keys.columns + 12 * neighbors * others_);
+    const MemoryDescription& description = predictor_.memory().description();
+    const bool keep_keys =
+        others_ > 0 || (description.task == Task::kClassification &&
+                        description.dim <= Rivals::LastLayer::kMostWeights / outputs);
+    bytes_ += chosen.count() * (4 * outputs + 12 * neighbors * (1 + others_) + 8 +
+                                (keep_keys ? 4 * chosen.keys.columns : 0));
     if (bytes_ > options_.memory_limit) {
       return {ErrorCode::kResourceExhausted,
               Text("tuning would hold the logits and ", neighbors, " neighbors of more than ",
@@ -100,13 +104,14 @@ class Collector {
     }
     ValidationBlock block;
     block.outputs = outputs;
+    block.dim = description.dim;
     const auto start = std::chrono::steady_clock::now();
     RESMEM_RETURN_IF_ERROR(predictor_.FindNeighbors(chosen.keys, largest_k_, selected_.exclude(),
                                                     options_.threads, nullptr, &block.neighbors));
     collected_.search_seconds +=
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     Copy(chosen.logits, &block.logit_values);
-    if (others_ > 0) Copy(chosen.keys, &block.key_values);
+    if (keep_keys) Copy(chosen.keys, &block.key_values);
     block.exclude.assign(selected_.exclude().begin(), selected_.exclude().end());
     block.labels.assign(chosen.labels.begin(), chosen.labels.end());
     Copy(chosen.targets, &block.target_values);

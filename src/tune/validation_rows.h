@@ -1,5 +1,6 @@
 // What tuning keeps of the rows it chooses on: answers, logits and the nearest neighbors up to the
-// largest k, found once; keys only where other transforms of them are tried.
+// largest k, found once; keys only where other transforms of them are tried, or where the base's
+// last layer can be fitted to them.
 #ifndef RESMEM_TUNE_VALIDATION_ROWS_H_
 #define RESMEM_TUNE_VALIDATION_ROWS_H_
 
@@ -13,10 +14,10 @@ namespace resmem {
 
 struct ValidationBlock {
   MatrixView logits() const { return {logit_values.data(), count(), outputs}; }
-  MatrixView keys(int64_t dim) const { return {key_values.data(), count(), dim}; }
+  MatrixView keys() const { return {key_values.data(), count(), dim}; }
   int64_t count() const { return neighbors.queries; }
 
-  int64_t outputs = 0;
+  int64_t outputs = 0, dim = 0;
   std::vector<float> logit_values;   // count x outputs
   std::vector<int32_t> labels;       // classification
   std::vector<float> target_values;  // regression: count x outputs

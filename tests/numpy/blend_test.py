@@ -86,7 +86,69 @@ class BlendTest(unittest.TestCase):
         self.assertEqual(evaluation["method"], found["method"])
         nll = df.nll(expected, self.test["labels"])
         self.assertAlmostEqual(evaluation["calibration"]["resmem"]["nll"], nll, delta=1e-5)
+        self.expect_rivals(evaluation, expected)
         return at
+
+    def expect_rivals(self, evaluation, expected):
+        """The rivals at their own values, the metrics of the answer, and the pairs."""
+        labels, classes = self.test["labels"], self.test["logits"].shape[1]
+        base = df.softmax(self.test["logits"], 1)
+        probabilities = {"base": base, evaluation["method"]: expected}
+        place = {}
+        for i, method in enumerate(evaluation["methods"]):
+            name = method["method"]
+            if name == "temperature":
+                probabilities[name] = df.softmax(self.test["logits"], method["temperature"])
+            if method.get("own"):
+                rows, d = df.nearest(self.train["keys"], self.test["keys"], method["k"])
+                knn = df.correction(np.eye(classes)[self.train["labels"]], rows, d,
+                                    method["sigma"])
+                share = method.get("lambda", 1)
+                probabilities[name] = (1 - share) * base + share * knn
+            if name != "knn-lm" or method["own"]:
+                place[name] = i
+        self.assertEqual(set(place), {"base", "nearest-class-mean", "temperature", "last-layer",
+                                      "knn", "knn-lm", "resmem", evaluation["method"]})
+        losses = {}
+        for name, p in probabilities.items():
+            found = evaluation["methods"][place[name]]
+            losses[name] = -np.log(np.maximum(p[np.arange(len(labels)), labels], 2.0 ** -23))
+            self.assertAlmostEqual(found["nll"], losses[name].mean(), delta=1e-5, msg=name)
+            self.expect_metrics(found["metrics"], p)
+        for pair in evaluation["pairs"]:
+            names = [n for side in ("left", "right") for n, i in place.items() if i == pair[side]]
+            if not set(names) <= set(losses):
+                continue
+            difference = losses[names[0]] - losses[names[1]]
+            self.assertAlmostEqual(pair["nll_gain"], difference.mean(), delta=1e-5)
+            half = difference.std(ddof=1) / np.sqrt(len(labels))
+            self.assertAlmostEqual(pair["nll_high"] - pair["nll_gain"], 1.972 * half, delta=1e-4)
+        self.assertEqual(len(evaluation["pairs"]), 8 * 7 // 2)
+
+    def expect_metrics(self, found, p):
+        labels = self.test["labels"]
+        rows, answer = np.arange(len(labels)), p.argmax(axis=1)
+        onehot = np.eye(p.shape[1])[labels]
+        self.assertAlmostEqual(found["brier"], ((p - onehot) ** 2).sum(axis=1).mean(), delta=1e-5)
+        f1, recall, auc = [], [], []
+        for c in range(p.shape[1]):
+            right = ((answer == c) & (labels == c)).sum()
+            if (answer == c).any() or (labels == c).any():
+                f1.append(2 * right / ((answer == c).sum() + (labels == c).sum()))
+            if not (labels == c).any():
+                continue
+            recall.append(right / (labels == c).sum())
+            own, rest = p[labels == c, c].astype(np.float32), p[labels != c, c].astype(np.float32)
+            above = (own[:, None] > rest).mean() + (own[:, None] == rest).mean() / 2
+            auc.append(above)
+        self.assertAlmostEqual(found["macro_f1"], np.mean(f1), delta=1e-9)
+        self.assertAlmostEqual(found["balanced_accuracy"], np.mean(recall), delta=1e-9)
+        self.assertAlmostEqual(found["auc"], np.mean(auc), delta=1e-3)
+        self.assertAlmostEqual(found["top5"],
+                               (np.argsort(-p, axis=1)[:, :5] == labels[:, None]).any(axis=1).mean(),
+                               delta=0.011)
+        self.assertLessEqual(found["ece_low"], found["ece"] + 0.02)
+        self.assertGreaterEqual(found["ece_high"], found["ece"])
 
     def test_fit_and_scores_are_numpys(self):
         self.run_resmem("memorize", "--data", "train.npz", "-o", "blend.resmem")

@@ -122,6 +122,11 @@ class Answers(unittest.TestCase):
         predicted = self.memory.predict(*self.queries)
         self.assertAlmostEqual(evaluation.accuracy, (predicted == self.labels[400:]).mean())
         self.assertGreater(evaluation.gain, 0.2)
+        self.assertGreater(evaluation.metrics["auc"], 0.5)
+        self.assertLessEqual(evaluation.metrics["ece_low"], evaluation.metrics["ece_high"])
+        last = evaluation.pairs[-1]
+        self.assertEqual(last["right"], evaluation["methods"][-1]["method"])
+        self.assertIsInstance(evaluation.better_rivals, list)
         self.assertIn("<html", evaluation.html())
         self.assertIn("iframe", evaluation._repr_html_())
         explanation = self.memory.explain(self.keys[400], self.logits[400])

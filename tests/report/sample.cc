@@ -142,6 +142,18 @@ Evaluation Classification() {
         MakeMethod(Method::kKnnLm, static_cast<float>(i) / 10.0f, fixed, harmed, kBase, kTotal));
   }
   evaluation.methods.push_back(MakeMethod(Method::kResMem, 0, 412, 201, kBase, kTotal));
+  evaluation.methods.insert(evaluation.methods.begin() + 1,
+                            MakeMethod(Method::kBase, 0, 0, 0, kBase, kTotal));
+  evaluation.methods[1].refit = Refit::kTemperature;
+  for (size_t e : {size_t{0}, evaluation.methods.size() - 1}) {
+    evaluation.methods[e].metrics = Metrics{0.5, 0.04, {0.03, 0.05}, 0.9, 0.7, 0.71, 0.95};
+  }
+  MethodPair pair;
+  pair.right = evaluation.methods.size() - 1;
+  pair.gain = evaluation.methods.back().against_base;
+  pair.nll = MethodPair::NllGain{0.1, {0.08, 0.12}};
+  evaluation.pairs = {pair};
+  evaluation.better_rivals = {"knn is better than the memory's answer: accuracy by 0.10 points"};
   evaluation.gain = evaluation.methods.back().against_base;
   evaluation.base_calibration = MakeCalibration(0.08, kTotal);
   evaluation.resmem_calibration = MakeCalibration(0.02, kTotal);
@@ -214,6 +226,11 @@ Tuning ClassificationTuning() {
                             {KeyTransform::kWhiten, 0, "the keys cannot be whitened"}},
                  .gain = 0.03,
                  .interval = {0.02, 0.04}};
+  RivalTuning rival;
+  rival.gain = MakePairedGain(251, 158, 4042, 549);
+  tuning.rival_tunings = {rival, rival, rival};
+  tuning.rival_tunings[1].refit = Refit::kTemperature;
+  tuning.rival_tunings[2].refit = Refit::kLastLayer;
   tuning.calibrator = "clip";
   tuning.search_seconds = 2;
   tuning.grid_seconds = 9.5;

@@ -28,7 +28,8 @@ Result<Json> Judge(const Workspace& workspace, const ResidualMemory& memory, con
   for (const MethodResult& result : evaluation.methods) {
     switch (result.method) {
       case Method::kBase:
-        json["base"] = ToJson(result.accuracy);
+        json[result.refit == Refit::kNone ? "base" : ResultName(result.method, result.refit)] =
+            ToJson(result.accuracy);
         break;
       case Method::kNearestClassMean:
         json["nearest_class_mean"] = ToJson(result.accuracy);
@@ -37,6 +38,8 @@ Result<Json> Judge(const Workspace& workspace, const ResidualMemory& memory, con
         json["knn"] = ToJson(result.accuracy);
         break;
       case Method::kKnnLm:
+        if (result.own) json["knn_lm_own"] = ToJson(result.accuracy);
+        if (result.own) break;
         mixed.push_back({{"lambda", result.lambda}, {"accuracy", ToJson(result.accuracy)}});
         break;
       case Method::kBlend:

@@ -35,6 +35,38 @@ std::string Verdict(double low, double high) {
   return "No clear difference.";
 }
 
+// Judges answers and probabilities, and says where one is bought with the other.
+std::string Verdict(const Node& document) {
+  const Interval gain = IntervalOf(document.At("gain"));
+  const Node calibration = document.At("calibration");
+  const std::optional<Node> base = calibration.At("base").Find("nll"),
+                            memory = calibration.At("resmem").Find("nll");
+  const bool known = base && memory;
+  const bool worse = known && memory->Number() > base->Number();
+  const bool better = known && memory->Number() < base->Number();
+  if (gain.low > 0 && worse) {
+    return "More answers are right, but the probabilities are worse than the base's.";
+  }
+  if (gain.high < 0 && better) {
+    return "The probabilities are better, but fewer answers are right.";
+  }
+  if (gain.low <= 0 && gain.high >= 0 && worse) {
+    return "No clear difference in the answers, and worse probabilities.";
+  }
+  return Verdict(gain.low, gain.high);
+}
+
+// Rivals that are better come before anything else is said.
+Html BetterRivals(const Node& document) {
+  Html list;
+  const std::optional<Node> rivals = document.Find("better_rivals");
+  if (!rivals) return list;
+  for (const Node& sentence : rivals->Items()) {
+    list << Element("p", {{"class", "headline"}}, Name(sentence.Text()));
+  }
+  return list;
+}
+
 Html Headline(const Node& document) {
   const Node gain = document.At("gain");
   CheckGain(gain);
@@ -45,7 +77,6 @@ Html Headline(const Node& document) {
   }
   const Node& base = methods.front();
   const Node& resmem = methods.back();
-  const Interval interval = IntervalOf(gain);
 
   Html sentence;
   sentence << "The memory gets " << CountData(gain.At("fixed")) << " of "
@@ -61,7 +92,7 @@ Html Headline(const Node& document) {
   chance << "If the memory changed nothing on average, a difference at least this large would "
          << "come up by chance with probability " << Data(gain.At("p_value"), PValue(p))
          << " (exact McNemar test on the answers that changed).";
-  return Html() << Element("p", {{"class", "verdict"}}, Verdict(interval.low, interval.high))
+  return Html() << Element("p", {{"class", "verdict"}}, Verdict(document)) << BetterRivals(document)
                 << Element("p", {{"class", "headline"}}, sentence)
                 << Element("dl", {{"class", "tiles"}},
                            AccuracyTile("Base model alone", base.At("accuracy")),

@@ -1,0 +1,175 @@
+// Rows that nobody should tune on: a clear error or finite answers, never a crash or a NaN.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "fixtures/small_memory.h"
+#include "resmem/tuner.h"
+
+namespace resmem {
+namespace {
+
+using fixtures::Describe;
+using fixtures::MakeProblem;
+using fixtures::Problem;
+using fixtures::TemporaryFolder;
+
+struct BadInput {
+  const char* name;
+  // Spoils what is memorized and what is tuned on.
+  std::function<void(Problem* train, Problem* held_out)> spoil;
+  const char* refused = nullptr;  // a part of the message; null: it is accepted
+  std::vector<int64_t> grid_k = {};
+};
+
+void SetKeys(Problem* problem, const std::function<float(int64_t row, int64_t d)>& value) {
+  for (int64_t row = 0; row < problem->rows; ++row) {
+    for (int64_t d = 0; d < problem->dim; ++d) {
+      problem->keys[static_cast<size_t>(row * problem->dim + d)] = value(row, d);
+    }
+  }
+}
+
+std::vector<BadInput> BadInputs() {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  return {
+      {"labels that no held-out row has",
+       [](Problem*, Problem* held_out) {
+         for (int32_t& label : held_out->labels) label %= 2;
+       }},
+      {"held-out rows of one class",
+       [](Problem*, Problem* held_out) {
+         for (int32_t& label : held_out->labels) label = 1;
+       }},
+      {"a memory of one class",
+       [](Problem* train, Problem*) {
+         for (int32_t& label : train->labels) label = 1;
+       }},
+      {"k beyond the memory", [](Problem*, Problem*) {}, nullptr, {1, 100000}},
+      {"all distances equal",
+       [](Problem* train, Problem* held_out) {
+         SetKeys(train, [](int64_t, int64_t) { return 1.0f; });
+         SetKeys(held_out, [](int64_t, int64_t) { return 3.0f; });
+       }},
+      {"all distances zero",
+       [](Problem* train, Problem* held_out) {
+         SetKeys(train, [](int64_t, int64_t) { return 1.0f; });
+         SetKeys(held_out, [](int64_t, int64_t) { return 1.0f; });
+       }},
+      {"a key value that never changes",
+       [](Problem* train, Problem* held_out) {
+         for (Problem* one : {train, held_out}) {
+           for (int64_t row = 0; row < one->rows; ++row) {
+             one->keys[static_cast<size_t>(row * one->dim)] = 1e6f;
+           }
+         }
+       }},
+      {"every row many times",
+       [](Problem* train, Problem* held_out) {
+         for (Problem* one : {train, held_out}) {
+           for (int64_t row = 0; row < one->rows; ++row) {
+             for (int64_t d = 0; d < one->dim; ++d) {
+               one->keys[static_cast<size_t>(row * one->dim + d)] =
+                   one->keys[static_cast<size_t>(row % 3 * one->dim + d)];
+             }
+           }
+         }
+       }},
+      {"logits that are certain",
+       [](Problem* train, Problem* held_out) {
+         for (Problem* one : {train, held_out}) {
+           for (float& logit : one->logits) logit *= 1e30f;
+         }
+       }},
+      {"a key that is no number", [nan](Problem*, Problem* held_out) { held_out->keys[7] = nan; },
+       "query 1, column 3"},
+      {"a logit that is no number",
+       [nan](Problem*, Problem* held_out) { held_out->logits[7] = nan; }, "logit"},
+      {"a label beyond the classes", [](Problem*, Problem* held_out) { held_out->labels[3] = 6; },
+       "label"},
+  };
+}
+
+bool AllFinite(const std::vector<float>& values) {
+  return std::all_of(values.begin(), values.end(), [](float one) { return std::isfinite(one); });
+}
+
+class BadInputTest : public testing::Test {
+ protected:
+  // Everything that a tuned memory may be asked.
+  void ExpectFinite(const ResidualMemory& memory, const Problem& rows) {
+    const Predictor predictor(memory);
+    std::vector<float> scores(static_cast<size_t>(rows.rows * rows.classes));
+    for (const Method method : {Method::kBase, Method::kKnn, Method::kKnnLm, Method::kResMem,
+                                memory.description().answer}) {
+      const Status status = predictor.Predict(rows.view().keys, rows.view().logits,
+                                              predictor.OptionsOf(method), scores);
+      ASSERT_TRUE(status.ok()) << status.message();
+      EXPECT_TRUE(AllFinite(scores)) << MethodName(method);
+    }
+    const Result<Evaluation> evaluation = Evaluate(predictor, ReadRows(rows.view()));
+    ASSERT_TRUE(evaluation.ok()) << evaluation.status().message();
+    for (const MethodResult& result : evaluation->methods) {
+      EXPECT_TRUE(std::isfinite(result.nll.value_or(0)));
+      if (!result.metrics) continue;
+      EXPECT_TRUE(std::isfinite(result.metrics->ece + result.metrics->brier +
+                                result.metrics->macro_f1 + result.metrics->auc.value_or(0) +
+                                result.metrics->ece_interval.high));
+    }
+    for (const MethodPair& pair : evaluation->pairs) {
+      EXPECT_TRUE(std::isfinite(pair.gain.p_value));
+      if (pair.nll) {
+        EXPECT_TRUE(std::isfinite(pair.nll->interval.low));
+      }
+    }
+  }
+};
+
+TEST_F(BadInputTest, GivesAClearErrorOrFiniteAnswers) {
+  const TemporaryFolder folder;
+  for (const BadInput& bad : BadInputs()) {
+    for (const ResidualForm form : {ResidualForm::kLogits, ResidualForm::kSparse}) {
+      SCOPED_TRACE(std::string(bad.name) + ", " + ResidualFormName(form));
+      Problem train = MakeProblem(120, 4, 6, 1), held_out = MakeProblem(130, 4, 6, 2);
+      bad.spoil(&train, &held_out);
+      MemoryDescription description = Describe(train, {7, 0.9f, 1.3f});
+      description.form = form;
+      description.top = 3;
+      const std::string path = folder / "m.resmem";
+      std::filesystem::remove_all(path);
+      fixtures::Write(path, description, train.view());
+      const ResidualMemory memory = fixtures::Open(path);
+      for (const Objective objective :
+           {Objective::kNll, Objective::kGain, Objective::kTprUnderFpr}) {
+        TuneOptions options;
+        options.objective = objective;
+        options.folds = 3;
+        options.grid.k = bad.grid_k.empty() ? std::vector<int64_t>{3, 20} : bad.grid_k;
+        options.grid.sigma = {0.5f, 1};
+        if (form == ResidualForm::kLogits) options.grid.temperature = {1};
+        const Result<Tuning> tuning = Tune(Predictor(memory), ReadRows(held_out.view()), options);
+        if (bad.refused != nullptr) {
+          ASSERT_FALSE(tuning.ok());
+          EXPECT_NE(tuning.status().message().find(bad.refused), std::string::npos)
+              << tuning.status().message();
+          continue;
+        }
+        ASSERT_TRUE(tuning.ok()) << tuning.status().message();
+        ASSERT_TRUE(tuning->blend.has_value());
+        EXPECT_TRUE(std::isfinite(tuning->blend->nll_gain));
+        for (const RivalTuning& rival : tuning->rival_tunings) {
+          EXPECT_TRUE(std::isfinite(rival.nll));
+        }
+        const Status updated = UpdateDescription(path, ApplyTuning(description, *tuning));
+        ASSERT_TRUE(updated.ok()) << updated.message();
+        ExpectFinite(fixtures::Open(path), held_out);
+        ASSERT_TRUE(UpdateDescription(path, description).ok());
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace resmem
