@@ -41,14 +41,14 @@ SortedJson GainJson(const PairedGain& gain) {
 }
 
 // Why its keys are as they are.
-nlohmann::json KeysJson(const KeyTuning& keys) {
-  nlohmann::json json = {{"transform", KeyTransformName(keys.chosen)}};
+SortedJson KeysJson(const KeyTuning& keys) {
+  SortedJson json = {{"transform", KeyTransformName(keys.chosen)}};
   if (!keys.reason.empty()) json["reason"] = keys.reason;
   if (keys.trials.empty()) return json;
   json["gain"] = keys.gain;
   json["interval"] = {keys.interval.low, keys.interval.high};
   for (const KeyTuning::Trial& trial : keys.trials) {
-    nlohmann::json& line = json["tried"][KeyTransformName(trial.transform)];
+    SortedJson& line = json["tried"][KeyTransformName(trial.transform)];
     if (trial.reason.empty()) {
       line = trial.nll;
     } else {

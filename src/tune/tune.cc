@@ -14,7 +14,7 @@
 #include "tune/grid.h"
 #include "tune/grid_search.h"
 #include "tune/key_choice.h"
-#include "tune/rival_tuning.h"
+#include "tune/rivals/rival_tuning.h"
 #include "tune/validation_rows.h"
 
 namespace resmem {

@@ -6,7 +6,7 @@
 namespace resmem {
 namespace {
 
-Json NeighborRivalToJson(const Rivals::NeighborRival& rival) {
+SortedJson NeighborRivalToJson(const Rivals::NeighborRival& rival) {
   return {{"k", rival.k}, {"sigma", rival.sigma}, {"lambda", rival.lambda}};
 }
 
@@ -39,8 +39,8 @@ bool ReadFloats(const Json& json, const char* name, size_t count, std::vector<fl
 
 }  // namespace
 
-Json RivalsToJson(const Rivals& rivals) {
-  Json json = Json::object();
+SortedJson RivalsToJson(const Rivals& rivals) {
+  SortedJson json = SortedJson::object();
   if (rivals.knn) json["knn"] = NeighborRivalToJson(*rivals.knn);
   if (rivals.knn_lm) json["knn_lm"] = NeighborRivalToJson(*rivals.knn_lm);
   if (rivals.temperature) json["temperature"] = *rivals.temperature;

@@ -9,7 +9,7 @@ namespace resmem {
 
 inline constexpr char kTuningNote[] = "tuning", kRivalsField[] = "rivals";
 
-Json RivalsToJson(const Rivals& rivals);
+SortedJson RivalsToJson(const Rivals& rivals);
 
 }  // namespace resmem
 

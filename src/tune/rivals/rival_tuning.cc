@@ -1,4 +1,4 @@
-#include "tune/rival_tuning.h"
+#include "tune/rivals/rival_tuning.h"
 
 #include <algorithm>
 #include <chrono>
@@ -7,8 +7,8 @@
 #include "eval/calibration.h"
 #include "kernels/vector_math.h"
 #include "support/parallel.h"
-#include "tune/last_layer.h"
-#include "tune/rival_grid.h"
+#include "tune/rivals/last_layer.h"
+#include "tune/rivals/rival_grid.h"
 
 namespace resmem {
 namespace {

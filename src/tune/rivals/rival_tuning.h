@@ -1,6 +1,6 @@
 // The rivals of a memory's answer, tuned on the same rows by the same objective.
-#ifndef RESMEM_TUNE_RIVAL_TUNING_H_
-#define RESMEM_TUNE_RIVAL_TUNING_H_
+#ifndef RESMEM_TUNE_RIVALS_RIVAL_TUNING_H_
+#define RESMEM_TUNE_RIVALS_RIVAL_TUNING_H_
 
 #include "tune/validation_rows.h"
 
@@ -12,4 +12,4 @@ Status TuneRivals(const ResidualMemory& memory, const ValidationRows& rows, cons
 
 }  // namespace resmem
 
-#endif  // RESMEM_TUNE_RIVAL_TUNING_H_
+#endif  // RESMEM_TUNE_RIVALS_RIVAL_TUNING_H_

@@ -1,6 +1,6 @@
 // k-NN and kNN-LM at every (k, sigma, lambda) of a grid, on the rows that ResMem is tuned on.
-#ifndef RESMEM_TUNE_RIVAL_GRID_H_
-#define RESMEM_TUNE_RIVAL_GRID_H_
+#ifndef RESMEM_TUNE_RIVALS_RIVAL_GRID_H_
+#define RESMEM_TUNE_RIVALS_RIVAL_GRID_H_
 
 #include <cstdint>
 #include <optional>
@@ -71,4 +71,4 @@ class RivalGrid {
 
 }  // namespace resmem
 
-#endif  // RESMEM_TUNE_RIVAL_GRID_H_
+#endif  // RESMEM_TUNE_RIVALS_RIVAL_GRID_H_

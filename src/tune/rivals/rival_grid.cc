@@ -1,4 +1,4 @@
-#include "tune/rival_grid.h"
+#include "tune/rivals/rival_grid.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,12 +4,12 @@
 //
 // L-BFGS on the mean negative log-likelihood.  Cost: at most some 10^10 multiplications, whatever
 // the rows and classes: a subset of the rows is used where they are many.
-#ifndef RESMEM_TUNE_LAST_LAYER_H_
-#define RESMEM_TUNE_LAST_LAYER_H_
+#ifndef RESMEM_TUNE_RIVALS_LAST_LAYER_H_
+#define RESMEM_TUNE_RIVALS_LAST_LAYER_H_
 
 #include <optional>
 
-#include "tune/rival_grid.h"
+#include "tune/rivals/rival_grid.h"
 
 namespace resmem {
 
@@ -24,4 +24,4 @@ std::optional<LastLayerFit> FitLastLayer(const ValidationRows& rows, const TuneO
 
 }  // namespace resmem
 
-#endif  // RESMEM_TUNE_LAST_LAYER_H_
+#endif  // RESMEM_TUNE_RIVALS_LAST_LAYER_H_

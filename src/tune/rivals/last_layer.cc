@@ -1,4 +1,4 @@
-#include "tune/last_layer.h"
+#include "tune/rivals/last_layer.h"
 
 #include <algorithm>
 #include <cmath>
