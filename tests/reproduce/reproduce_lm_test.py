@@ -104,14 +104,15 @@ class ReproduceLmTest(unittest.TestCase):
         self.assertEqual(judged["rows"], test["rows"])
         compared = 0
         for theirs in judged["methods"]:
-            if theirs["method"] in ("nearest-class-mean", "temperature", "last-layer"):  # lm eval's own
+            ours = next((m for m in test["methods"] if m["method"] == theirs["method"]
+                         and m.get("lambda") == theirs.get("lambda")), None)
+            if ours is None:  # rivals that the paper's page does not show
                 continue
-            ours = method(test, theirs["method"], theirs.get("lambda"))
             self.assertEqual(ours["accuracy"]["correct"], theirs["accuracy"]["correct"], theirs["method"])
             self.assertEqual(ours["gain"]["fixed"], theirs["against_base"]["fixed"])
             self.assertEqual(ours["gain"]["harmed"], theirs["against_base"]["harmed"])
             compared += 1
-        self.assertEqual(compared, 10)
+        self.assertGreaterEqual(compared, 10)
         self.assertEqual([list(d) for d in test["by_document"]],
                          [[s["total"], s["base_correct"], s["resmem_correct"]] for s in judged["slices"]])
 
