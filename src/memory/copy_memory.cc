@@ -8,29 +8,13 @@
 #include "memory/manifest/folder_change.h"
 #include "memory/rows/stored_rows.h"
 #include "resmem/residual_memory.h"
+#include "support/files/modes.h"
 #include "support/files/ram_file_system.h"
 #include "support/guard.h"
 #include "support/text.h"
 
 namespace resmem {
 namespace {
-
-// A file that a manifest names, and how files of its kind are called.
-struct NamedFile {
-  FileRecord* record;
-  const char* prefix;
-};
-
-std::vector<NamedFile> NamedFiles(Manifest* manifest) {
-  std::vector<NamedFile> files;
-  for (FileRecord& segment : manifest->segments) files.push_back({&segment, kSegmentPrefix});
-  if (manifest->transform) files.push_back({&*manifest->transform, kTransformPrefix});
-  if (manifest->deletions) files.push_back({&*manifest->deletions, kDeletionsPrefix});
-  if (!manifest->index) return files;
-  for (IndexPart& part : manifest->index->parts) files.push_back({&part.file, kIndexPrefix});
-  if (manifest->index->queries) files.push_back({&*manifest->index->queries, kQueriesPrefix});
-  return files;
-}
 
 // A manifest and the files that it names, in its order.
 struct MappedMemory {
@@ -43,6 +27,7 @@ Result<MappedMemory> MapMemory(FileSystem& files, const std::string& path) {
     MappedMemory memory;
     RESMEM_ASSIGN_OR_RETURN(memory.manifest, ReadManifest(files, path));
     memory.manifest.former.reset();  // no answer needs them
+    memory.manifest.snapshot.reset();
     Status missing;
     for (const NamedFile& file : NamedFiles(&memory.manifest)) {
       auto mapped = files.Map(Text(path, "/", file.record->file));
@@ -76,11 +61,12 @@ struct CopyProgress {
   }
 };
 
-Status WriteCopy(FileSystem& files, const std::string& path, std::span<const std::byte> bytes,
-                 CopyProgress* progress) {
+Status WriteCopy(FileSystem& files, const std::string& path, const std::string& mode_of,
+                 std::span<const std::byte> bytes, CopyProgress* progress) {
   constexpr size_t kPiece = size_t{16} << 20;
   const std::string temporary = path + kTemporarySuffix;
-  RESMEM_ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> file, files.Create(temporary));
+  RESMEM_ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> file,
+                          files.Create(temporary, mode_of));
   for (size_t offset = 0; offset < bytes.size(); offset += kPiece) {
     const auto piece = bytes.subspan(offset, std::min(kPiece, bytes.size() - offset));
     RESMEM_RETURN_IF_ERROR(file->Write(static_cast<int64_t>(offset), piece));
@@ -91,21 +77,28 @@ Status WriteCopy(FileSystem& files, const std::string& path, std::span<const std
   return files.Rename(temporary, path);
 }
 
-Status WriteCopies(FolderChange* change, MappedMemory* memory, Progress* progress) {
+Status WriteCopies(FolderChange* change, const std::string& from, MappedMemory* memory,
+                   Progress* progress) {
   CopyProgress copied{progress, 0, 0};
   for (const auto& file : memory->files) {
     copied.total += static_cast<int64_t>(file->bytes().size());
   }
+  // What only its owner may read has copies that only they may read.
+  const std::string manifest = change->PathOf(kManifestName);
+  const bool replaces = change->files().Exists(manifest);
+  const std::string mode_of = replaces ? manifest : Text(from, "/", kManifestName);
   const std::vector<NamedFile> named = NamedFiles(&memory->manifest);
   for (size_t i = 0; i < named.size(); ++i) {
     if (i > 0) RESMEM_RETURN_IF_ERROR(change->NextGeneration());
     const std::string name = change->NewName(named[i].prefix);
-    RESMEM_RETURN_IF_ERROR(
-        WriteCopy(change->files(), change->PathOf(name), memory->files[i]->bytes(), &copied));
+    RESMEM_RETURN_IF_ERROR(WriteCopy(change->files(), change->PathOf(name), mode_of,
+                                     memory->files[i]->bytes(), &copied));
     named[i].record->file = name;
   }
   RESMEM_RETURN_IF_ERROR(change->files().SyncDirectory(change->folder()));
-  return change->Publish(memory->manifest);
+  RESMEM_RETURN_IF_ERROR(change->Publish(memory->manifest));
+  if (!replaces) TakeModeOf(mode_of, manifest);
+  return {};
 }
 
 }  // namespace
@@ -117,7 +110,7 @@ Status CopyMemory(FileSystem& from_files, const std::string& from, FileSystem& t
   RESMEM_ASSIGN_OR_RETURN(
       const std::unique_ptr<FolderChange> change,
       FolderChange::Begin(to_files, to, options.overwrite ? Start::kNewOrReplace : Start::kNew));
-  return change->Explained(WriteCopies(change.get(), &memory, options.progress));
+  return change->Explained(WriteCopies(change.get(), from, &memory, options.progress));
 }
 
 Status CopyMemory(const std::string& from, const std::string& to, const CopyOptions& options) try {
@@ -131,7 +124,7 @@ Status CopyMemory(const std::string& from, const std::string& to, const CopyOpti
 Result<std::vector<MemoryFile>> ReadMemoryFiles(const std::string& path) try {
   FileSystem& files = FileSystem::Of(path);
   RESMEM_ASSIGN_OR_RETURN(MappedMemory memory, MapMemory(files, path));
-  // Written anew, so that it is the one that names these files, whatever lies there by now.
+  // Written again, so that it is the one that names these files, whatever lies there by now.
   const std::string folder = NewRamFolder();
   const std::shared_ptr<const void> remover(nullptr,
                                             [folder](const void*) { RemoveRamFolder(folder); });
@@ -172,7 +165,7 @@ Status RamFolder::Fill(std::span<const MemoryFile> files) try {
                                         file.name, "\"")};
     }
     CopyProgress unwatched{nullptr, 0, 0};
-    RESMEM_RETURN_IF_ERROR(WriteCopy(ram, path_ + "/" + file.name, file.bytes, &unwatched));
+    RESMEM_RETURN_IF_ERROR(WriteCopy(ram, path_ + "/" + file.name, "", file.bytes, &unwatched));
   }
   return {};
 } catch (...) {

@@ -9,8 +9,10 @@
 #include "memory/index/memory_index.h"
 #include "memory/memory_parts.h"
 #include "memory/rows/id_index.h"
+#include "resmem/reopen_memory.h"
 #include "search/key_store.h"
 #include "support/check.h"
+#include "support/files/mapped_regions.h"
 #include "support/guard.h"
 #include "support/once.h"
 #include "support/parallel.h"
@@ -21,6 +23,15 @@ namespace {
 
 // What a value is that lies in a broken block.
 constexpr float kNoNumber = std::numeric_limits<float>::quiet_NaN();
+
+// The segment that holds these bytes.
+std::optional<size_t> FindRecord(const StoredRows& rows, const FileRecord& record) {
+  const std::vector<FileRecord>& records = rows.manifest().segments;
+  const auto at = std::find_if(records.begin(), records.end(),
+                               [&](const FileRecord& each) { return each.SameBytes(record); });
+  if (at == records.end()) return std::nullopt;
+  return static_cast<size_t>(at - records.begin());
+}
 
 }  // namespace
 
@@ -33,7 +44,8 @@ struct ResidualMemory::Impl {
     ids_once.Run([this] { id_index.emplace(rows); });
     return *id_index;
   }
-  Status Load(const OpenOptions& options);
+  Status Load(const OpenOptions& options, const Impl* former);
+  void MakeCache(const Impl* former);
   Status Verify(Progress* progress) const;
 
   void Damaged(const Status& status) const {
@@ -55,7 +67,7 @@ struct ResidualMemory::Impl {
   std::unique_ptr<KnnIndex> exact;  // of keys as they are stored, and so is `approximate`
   std::optional<MemoryIndex> approximate;
   std::optional<TransformedIndex> given_exact, given_approximate;
-  mutable Once cache_once;
+  // Where residuals are computed and all of them have room.
   mutable std::optional<ResidualCache> cache;
   mutable Once ids_once;
   mutable std::optional<IdIndex> id_index;
@@ -81,10 +93,32 @@ ResidualMemory::ResidualMemory(ResidualMemory&&) noexcept = default;
 ResidualMemory& ResidualMemory::operator=(ResidualMemory&&) noexcept = default;
 ResidualMemory::~ResidualMemory() = default;
 
-Status ResidualMemory::Impl::Load(const OpenOptions& options) {
+void ResidualMemory::Impl::MakeCache(const Impl* former) {
+  const MemoryDescription& description = rows.manifest().description;
+  if (description.form != ResidualForm::kLogits ||
+      !ResidualCache::Fits(rows.capacity(), description.outputs)) {
+    return;
+  }
+  const float temperature = description.parameters.temperature;
+  const bool shares = former != nullptr && former->cache &&
+                      former->cache->temperature() == temperature &&
+                      former->rows.manifest().description.outputs == description.outputs;
+  const std::vector<FileRecord>& records = rows.manifest().segments;
+  std::vector<std::shared_ptr<ResidualCache::Segment>> segments;
+  for (size_t i = 0; i < records.size(); ++i) {
+    const std::optional<size_t> same = shares ? FindRecord(former->rows, records[i]) : std::nullopt;
+    segments.push_back(
+        same ? former->cache->segments()[*same]
+             : ResidualCache::MakeSegment(rows.segments()[i].rows(), description.outputs));
+  }
+  cache.emplace(std::move(segments), description.outputs, temperature);
+}
+
+Status ResidualMemory::Impl::Load(const OpenOptions& options, const Impl* former) {
   const Manifest& manifest = rows.manifest();
   bytes_on_disk = manifest.bytes + manifest.former_bytes();
   for (const FileRecord* record : manifest.records()) bytes_on_disk += record->bytes;
+  MakeCache(former);
   std::vector<KeyBlock> blocks;
   std::vector<const KeyCheck*> checks;
   for (const Segment& segment : rows.segments()) {
@@ -99,18 +133,37 @@ Status ResidualMemory::Impl::Load(const OpenOptions& options) {
   if (manifest.index->obstacle) index_obstacle = ObstacleText(path, *manifest.index);
   if (manifest.index->parts.empty()) return {};
   if (options.exact) return {};
-  RESMEM_ASSIGN_OR_RETURN(approximate, MemoryIndex::Open(FileSystem::Of(path), path, rows, *exact));
+  const MemoryIndex* shared =
+      former != nullptr && former->approximate ? &*former->approximate : nullptr;
+  RESMEM_ASSIGN_OR_RETURN(approximate,
+                          MemoryIndex::Open(FileSystem::Of(path), path, rows, *exact, shared));
   given_approximate.emplace(approximate->index(), rows.transformer());
   return {};
 }
 
 Result<ResidualMemory> ResidualMemory::Open(const std::string& path,
                                             const OpenOptions& options) try {
+  return MemoryParts::Open(path, options, /*former=*/nullptr);
+} catch (...) {
+  return CaughtException("open the memory");
+}
+
+Result<ResidualMemory> ReopenMemory(const std::string& path, const OpenOptions& options,
+                                    const ResidualMemory& former) try {
+  return MemoryParts::Open(path, options, &former);
+} catch (...) {
+  return CaughtException("open the memory");
+}
+
+Result<ResidualMemory> MemoryParts::Open(const std::string& path, const OpenOptions& options,
+                                         const ResidualMemory* former) {
   FileSystem& files = FileSystem::Of(path);
+  const auto* open = former == nullptr ? nullptr : former->impl_.get();
   while (true) {
-    RESMEM_ASSIGN_OR_RETURN(StoredRows rows, StoredRows::Load(files, path));
-    auto impl = std::make_unique<Impl>(std::move(rows), path);
-    const Status loaded = impl->Load(options);
+    RESMEM_ASSIGN_OR_RETURN(StoredRows rows,
+                            StoredRows::Load(files, path, open == nullptr ? nullptr : &open->rows));
+    auto impl = std::make_unique<ResidualMemory::Impl>(std::move(rows), path);
+    const Status loaded = impl->Load(options, open);
     if (loaded.ok()) {
       RESMEM_RETURN_IF_ERROR(options.verify_blocks ? impl->Verify(nullptr)
                                                    : impl->rows.VerifyNarrow());
@@ -123,8 +176,22 @@ Result<ResidualMemory> ResidualMemory::Open(const std::string& path,
       return Status(ErrorCode::kCorrupt, loaded.message());
     }
   }
-} catch (...) {
-  return CaughtException("open the memory");
+}
+
+Result<ResidualMemory> MemoryParts::OpenJoined(std::span<const std::string> paths,
+                                               const OpenOptions& options) {
+  RESMEM_ASSIGN_OR_RETURN(StoredRows rows, StoredRows::LoadJoined(paths));
+  auto impl =
+      std::make_unique<ResidualMemory::Impl>(std::move(rows), ParentDirectory(paths.front()));
+  RESMEM_RETURN_IF_ERROR(impl->Load({.exact = true}, /*former=*/nullptr));
+  RESMEM_RETURN_IF_ERROR(options.verify_blocks ? impl->Verify(nullptr) : impl->rows.VerifyNarrow());
+  return ResidualMemory(std::move(impl), /*exact=*/true);
+}
+
+Result<ResidualMemory> MemoryParts::OfRows(StoredRows rows, const std::string& path) {
+  auto impl = std::make_unique<ResidualMemory::Impl>(std::move(rows), path);
+  RESMEM_RETURN_IF_ERROR(impl->Load({.exact = true}, /*former=*/nullptr));
+  return ResidualMemory(std::move(impl), /*exact=*/true);
 }
 
 const MemoryDescription& ResidualMemory::description() const {
@@ -222,21 +289,18 @@ void ResidualMemory::AddResidual(int64_t row, float temperature, float weight,
 }
 
 Status ResidualMemory::damage() const {
+  const Status lost = CheckNoPageLost(impl_->path);
+  if (!lost.ok()) impl_->Damaged(lost);
   const std::lock_guard<std::mutex> lock(impl_->damage_mutex);
   return impl_->damage;
 }
 
 ResidualCache* MemoryParts::Cache(const ResidualMemory& memory) {
-  const MemoryDescription& description = memory.description();
-  if (description.form != ResidualForm::kLogits ||
-      !ResidualCache::Fits(memory.capacity(), description.outputs)) {
-    return nullptr;
-  }
-  memory.impl_->cache_once.Run([&] {
-    memory.impl_->cache.emplace(memory.capacity(), description.outputs,
-                                description.parameters.temperature);
-  });
-  return &*memory.impl_->cache;
+  return memory.impl_->cache ? &*memory.impl_->cache : nullptr;
+}
+
+Status MemoryParts::CheckFiles(const ResidualMemory& memory) {
+  return CheckNoPageLost(memory.impl_->path);
 }
 
 const StoredRows& MemoryParts::Rows(const ResidualMemory& memory) {
@@ -273,7 +337,9 @@ Segment::Mass TotalMass(const StoredRows& rows, float temperature) {
 }  // namespace
 
 double ResidualMemory::dropped_mass() const try {
-  if (description().form != ResidualForm::kSparse) return 0;
+  if (description().form != ResidualForm::kSparse && description().form != ResidualForm::kPacked) {
+    return 0;
+  }
   return TotalMass(impl_->rows, description().parameters.temperature).dropped_share();
 } catch (const StatusError& error) {
   impl_->Damaged(error.status());

@@ -4,10 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <optional>
 
 #include "fixtures/every_memory.h"
+#include "fixtures/small_memory.h"
 #include "kernels/number_codec.h"
+#include "memory/memory_parts.h"
 #include "memory/residuals/residual.h"
+#include "resmem/reopen_memory.h"
 
 namespace resmem {
 namespace {
@@ -55,6 +60,7 @@ TEST(ResidualMemory, EveryFormAndTypeGivesBackWhatWasWritten) {
       memory.DecodeKey(row, key);
       const float tolerance = description.key_type == KeyType::kFloat32   ? 0.0f
                               : description.key_type == KeyType::kFloat16 ? 2e-3f
+                              : description.key_type == KeyType::kInt4    ? 0.6f
                                                                           : 0.02f;
       for (size_t d = 0; d < 7; ++d) EXPECT_NEAR(key[d], data.keys[r * 7 + d], tolerance);
       if (description.task == Task::kClassification) {
@@ -69,14 +75,17 @@ TEST(ResidualMemory, EveryFormAndTypeGivesBackWhatWasWritten) {
       }
       const std::vector<float> truth = TrueResidual(data, description, row);
       memory.Residual(row, temperature, residual);
+      const bool packed = description.form == ResidualForm::kPacked;
       int kept = 0;
       for (size_t c = 0; c < 10; ++c) {
-        const bool dropped = description.form == ResidualForm::kSparse && residual[c] == 0;
+        const bool dropped =
+            (packed || description.form == ResidualForm::kSparse) && residual[c] == 0;
         if (dropped) continue;
         ++kept;
-        EXPECT_NEAR(residual[c], truth[c], description.half_residuals ? 2e-3f : 0);
+        const float error = packed ? 0.036f * std::abs(truth[c]) : 0;
+        EXPECT_NEAR(residual[c], truth[c], description.half_residuals ? 2e-3f : error);
       }
-      EXPECT_EQ(kept, description.form == ResidualForm::kSparse ? 3 : 10);
+      EXPECT_EQ(kept, packed || description.form == ResidualForm::kSparse ? 3 : 10);
       // AddResidual is the same numbers, weighted.
       std::vector<float> sum(10, 0.25f);
       memory.AddResidual(row, temperature, 0.5f, scratch, sum);
@@ -183,6 +192,65 @@ TEST(ResidualMemory, WideClassesAreStoredAboveSixtyFiveThousandOutputs) {
   memory.Residual(1, description.parameters.temperature, residual);
   EXPECT_GT(residual[static_cast<size_t>(data.labels[1])], 0.9f);
   EXPECT_EQ(std::ranges::count_if(residual, [](float r) { return r != 0; }), 2);
+}
+
+// What two open memories answer to the same queries, bit for bit, and all that they store.
+void ExpectSame(const ResidualMemory& a, const ResidualMemory& b) {
+  ASSERT_EQ(a.capacity(), b.capacity());
+  ASSERT_EQ(a.rows(), b.rows());
+  const int64_t dim = a.description().dim;
+  std::vector<float> keys(static_cast<size_t>(a.capacity() * dim)), other(keys.size());
+  for (int64_t row = 0; row < a.capacity(); ++row) {
+    EXPECT_EQ(a.id(row), b.id(row));
+    EXPECT_EQ(a.deleted(row), b.deleted(row));
+    EXPECT_EQ(a.label(row), b.label(row));
+    EXPECT_TRUE(std::ranges::equal(a.logits(row), b.logits(row)));
+    const auto at = static_cast<size_t>(row * dim), size = static_cast<size_t>(dim);
+    a.DecodeKey(row, std::span(keys).subspan(at, size));
+    b.DecodeKey(row, std::span(other).subspan(at, size));
+  }
+  EXPECT_EQ(keys, other);
+  Neighbors near_a, near_b;
+  const MatrixView queries(keys.data(), a.capacity(), dim);
+  SearchOptions options;
+  options.k = 5;
+  ASSERT_TRUE(a.index().Search(queries, options, &near_a).ok());
+  ASSERT_TRUE(b.index().Search(queries, options, &near_b).ok());
+  EXPECT_EQ(near_a.rows, near_b.rows);
+  EXPECT_EQ(near_a.distances, near_b.distances);
+}
+
+TEST(ReopenMemory, SharesWhatStayedAndAnswersAsAMemoryThatIsOpenedAnew) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "m.resmem";
+  const fixtures::Problem problem = fixtures::MakeProblem(400, 8, 4, 1);
+  const fixtures::Problem more = fixtures::MakeProblem(30, 8, 4, 2);
+  Write(path, fixtures::Describe(problem, {}), problem.view());
+  ASSERT_TRUE(IndexMemory(path, {.recall = 0.5}).ok());
+  std::optional<ResidualMemory> former(Open(path));
+  const auto kept_residuals = [](const ResidualMemory& memory) {
+    return MemoryParts::Cache(memory)->segments()[0];
+  };
+  const auto reopen = [&](bool shares) {
+    Result<ResidualMemory> now = ReopenMemory(path, {.verify_blocks = false}, *former);
+    ASSERT_TRUE(now.ok()) << now.status().message();
+    EXPECT_EQ(now->logits(7).data() == former->logits(7).data(), shares);
+    EXPECT_EQ(kept_residuals(*now) == kept_residuals(*former), shares);
+    former.emplace(std::move(*now));  // the former one is gone, and what they shared is not
+    ExpectSame(*former, Open(path));
+  };
+  Result<MemoryWriter> writer = MemoryWriter::Append(path, 30);
+  ASSERT_TRUE(writer.ok() && writer->Add(more.view()).ok() && writer->Finish().ok());
+  reopen(/*shares=*/true);
+  ASSERT_TRUE(DeleteRows(path, std::vector<uint64_t>{3, 410}).ok());
+  reopen(/*shares=*/true);
+  ASSERT_TRUE(CompactMemory(path).ok());
+  reopen(/*shares=*/false);
+  // Another memory at the same path, whose files have the same names and sizes.
+  const fixtures::Problem other = fixtures::MakeProblem(428, 8, 4, 3);
+  std::filesystem::remove_all(path);
+  Write(path, fixtures::Describe(other, {}), other.view());
+  reopen(/*shares=*/false);
 }
 
 TEST(ResidualMemory, NothingThereIsNotFound) {

@@ -64,6 +64,7 @@ class Scrubber {
     const std::vector<ScrubbedFile> files = FilesOf(manifest);
     for (const ScrubbedFile& file : files) total_ += file.record ? file.record->bytes : 0;
     for (const ScrubbedFile& file : files) RESMEM_RETURN_IF_ERROR(ReadFile(file));
+    report_.description = manifest.description;
     return std::move(report_);
   }
 

@@ -61,7 +61,8 @@ size_t EndOfPart(const StoredRows& stored, size_t first, int64_t rows) {
 }
 
 Result<InvertedFile> OpenPart(FileSystem& files, const std::string& folder, int64_t dim,
-                              const FileRecord& record) {
+                              const FileRecord& record, const InvertedFile* former = nullptr) {
+  if (former != nullptr) return *former;
   RESMEM_ASSIGN_OR_RETURN(ContainerReader file,
                           OpenRecordedFile(files, folder, record, FileKind::kIndex));
   return InvertedFile::Open(std::move(file), dim, record.rows);
@@ -98,7 +99,14 @@ double RecallAt(int64_t k, const std::vector<MeasuredEffort>& efforts) {
 }  // namespace
 
 Result<MemoryIndex> MemoryIndex::Open(FileSystem& files, const std::string& folder,
-                                      const StoredRows& rows, const KnnIndex& exact) {
+                                      const StoredRows& rows, const KnnIndex& exact,
+                                      const MemoryIndex* former) {
+  const auto find = [&](const FileRecord& wanted) -> const InvertedFile* {
+    for (size_t i = 0; former != nullptr && i < former->records_.size(); ++i) {
+      if (former->records_[i].SameBytes(wanted)) return former->files_[i];
+    }
+    return nullptr;
+  };
   const Manifest& manifest = rows.manifest();
   const int64_t dim = manifest.description.dim;
   MemoryIndex opened;
@@ -114,7 +122,7 @@ Result<MemoryIndex> MemoryIndex::Open(FileSystem& files, const std::string& fold
   std::vector<IndexedPart> parts;
   size_t first = 0;
   for (const IndexPart& record : manifest.index->parts) {
-    auto part = OpenPart(files, folder, dim, record.file);
+    auto part = OpenPart(files, folder, dim, record.file, find(record.file));
     if (!part.ok()) return Advised(part.status(), opened.advice_, kExactAnswers);
     InvertedFile& file = *part;
     const size_t end = EndOfPart(rows, first, record.file.rows);
@@ -130,6 +138,7 @@ Result<MemoryIndex> MemoryIndex::Open(FileSystem& files, const std::string& fold
     parts.push_back({std::make_unique<ListSearch>(std::move(file), std::move(store), keys.hidden),
                      std::move(efforts)});
     opened.files_.push_back(&parts.back().search->file());
+    opened.records_.push_back(record.file);
     first = end;
   }
   opened.info_.files = static_cast<int64_t>(parts.size());

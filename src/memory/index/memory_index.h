@@ -20,9 +20,11 @@ namespace resmem {
 // `exact`, an index of all rows.
 class MemoryIndex {
  public:
-  // Requires parts in the manifest.  A file that is gone is kNotFound.
+  // Requires parts in the manifest.  A file that is gone is kNotFound.  Files that `former` has,
+  // too, are shared with it.
   static Result<MemoryIndex> Open(FileSystem& files, const std::string& folder,
-                                  const StoredRows& rows, const KnnIndex& exact);
+                                  const StoredRows& rows, const KnnIndex& exact,
+                                  const MemoryIndex* former = nullptr);
 
   const KnnIndex& index() const { return *index_; }
   const IndexInfo& info() const { return info_; }
@@ -33,6 +35,7 @@ class MemoryIndex {
  private:
   std::unique_ptr<KnnIndex> index_;
   std::vector<const InvertedFile*> files_;  // of the index
+  std::vector<FileRecord> records_;         // of these
   std::optional<QueryFile> queries_;
   Status queries_status_;
   std::string advice_;  // for whoever finds a file broken

@@ -7,7 +7,7 @@
 
 namespace resmem {
 
-// Writes all `rows` anew, deleted ones too, with the transform and the type of key that the
+// Writes all `rows` again, deleted ones too, with the transform and the type of key that the
 // description of `manifest`, not yet published, asks for; sets its segments and its transform.
 Status RewriteKeys(FolderChange* change, const StoredRows& rows, Progress* progress,
                    Manifest* manifest);

@@ -37,20 +37,24 @@ void GetNumbers(Fields* fields, const char* name, std::array<float, kCount>* out
   std::copy(values.begin(), values.end(), out->begin());
 }
 
+bool ArePercentiles(const std::vector<float>& values) {
+  return values.size() == kPercentiles && AllFinite(values) &&
+         std::is_sorted(values.begin(), values.end()) && values.front() >= 0;
+}
+
 Status CheckBlend(const Blend& blend) {
   RESMEM_RETURN_IF_ERROR(CheckParameters(blend.parameters));
   const auto positive = [](float value) { return std::isfinite(value) && value > 0; };
   bool fine = positive(blend.prior) && positive(blend.base_temperature) &&
-              AllFinite(blend.gate_means) && AllFinite(blend.distances) &&
-              blend.distances.size() == kPercentiles &&
-              std::is_sorted(blend.distances.begin(), blend.distances.end()) &&
-              blend.distances.front() >= 0 &&
+              AllFinite(blend.gate_means) && ArePercentiles(blend.distances) &&
+              (blend.spreads.empty() || ArePercentiles(blend.spreads)) &&
               std::all_of(blend.gate_deviations.begin(), blend.gate_deviations.end(), positive);
   for (const auto& part : blend.coefficients) fine = fine && AllFinite(part);
   if (fine) return {};
   return {ErrorCode::kInvalidArgument,
           Text("the blend holds a number that is not allowed: prior, base temperature and "
-               "deviations are finite and above 0, coefficients finite, distances ",
+               "deviations are finite and above 0, coefficients finite, distances and "
+               "spreads ",
                kPercentiles, " ascending numbers; tune the memory again")};
 }
 
@@ -117,6 +121,7 @@ Json AnswerToJson(const MemoryDescription& description) {
   json["gate_means"] = Floats(blend.gate_means);
   json["gate_deviations"] = Floats(blend.gate_deviations);
   json["distances"] = Floats(blend.distances);
+  if (!blend.spreads.empty()) json["spreads"] = Floats(blend.spreads);
   return json;
 }
 
@@ -148,6 +153,8 @@ Status AnswerFromJson(const Json& object, MemoryDescription* description) {
   GetNumbers(&fields, "gate_means", &blend.gate_means);
   GetNumbers(&fields, "gate_deviations", &blend.gate_deviations);
   fields.Get("distances", &blend.distances);
+  // Not in memories that were tuned before they were looked at.
+  if (object.contains("spreads")) fields.Get("spreads", &blend.spreads);
   RESMEM_RETURN_IF_ERROR(fields.status());
   for (size_t i = 0; i < coefficients.size(); ++i) {
     blend.coefficients[i / (1 + Blend::kGates)][i % (1 + Blend::kGates)] = coefficients[i];

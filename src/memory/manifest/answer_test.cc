@@ -23,6 +23,7 @@ Blend SomeBlend() {
   blend.gate_means = {0.1f, -0.2f, 2.5f};
   blend.gate_deviations = {0.5f, 0.25f, 0.125f};
   for (int i = 0; i <= 100; ++i) blend.distances.push_back(0.01f * static_cast<float>(i));
+  for (int i = 0; i <= 100; ++i) blend.spreads.push_back(0.02f * static_cast<float>(i));
   return blend;
 }
 
@@ -73,6 +74,8 @@ TEST(Answer, ThatIsBrokenOrOfALaterProgramIsRefused) {
   EXPECT_EQ(code([](Json* a) { (*a)["coefficients"].erase(3); }), ErrorCode::kCorrupt);
   EXPECT_EQ(code([](Json* a) { (*a)["gate_deviations"][1] = 0; }), ErrorCode::kCorrupt);
   EXPECT_EQ(code([](Json* a) { (*a)["distances"][5] = 9; }), ErrorCode::kCorrupt);
+  EXPECT_EQ(code([](Json* a) { (*a)["spreads"][5] = 9; }), ErrorCode::kCorrupt);
+  EXPECT_EQ(code([](Json* a) { a->erase("spreads"); }), ErrorCode::kOk);  // from before
   EXPECT_EQ(code([](Json* a) { *a = "blend"; }), ErrorCode::kCorrupt);
 }
 

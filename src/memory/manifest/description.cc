@@ -6,6 +6,7 @@
 
 #include "memory/manifest/answer.h"
 #include "memory/residuals/calibrators.h"
+#include "memory/residuals/packed_residuals.h"
 #include "support/json_reader.h"
 #include "support/text.h"
 
@@ -42,6 +43,8 @@ const char* ResidualFormName(ResidualForm form) {
       return "dense";
     case ResidualForm::kSparse:
       return "sparse";
+    case ResidualForm::kPacked:
+      return "packed";
   }
   return "unknown";
 }
@@ -86,6 +89,19 @@ Status CheckDescription(const MemoryDescription& description) {
   if (description.form == ResidualForm::kSparse) {
     RESMEM_RETURN_IF_ERROR(CheckRange("top", description.top, 1, description.outputs));
   }
+  if (description.form == ResidualForm::kPacked) {
+    RESMEM_RETURN_IF_ERROR(
+        CheckRange("top", description.top, 1, std::min(kMostPacked, description.outputs)));
+    RESMEM_RETURN_IF_ERROR(CheckPositive("the packed share", description.packed_share));
+    if (!(description.packed_share <= 1)) {
+      return Invalid(
+          Text("the packed share is ", description.packed_share, ", at most 1 is whole"));
+    }
+    if (!(description.packed_least >= 0 && description.packed_least <= 1)) {
+      return Invalid(Text("the least mass of packed rows is ", description.packed_least,
+                          ", but must be 0 to 1"));
+    }
+  }
   if (description.task == Task::kRegression && description.form != ResidualForm::kDense) {
     return Invalid(Text("residual form ", ResidualFormName(description.form),
                         " was asked of a regression, which knows only dense"));
@@ -104,6 +120,9 @@ Result<MemoryDescription> NormalizeDescription(MemoryDescription description) {
   }
   if (description.form == ResidualForm::kSparse) {
     description.top = std::min(description.top, description.outputs);
+  }
+  if (description.form == ResidualForm::kPacked) {
+    description.top = std::min({description.top, description.outputs, kMostPacked});
   }
   RESMEM_RETURN_IF_ERROR(CheckDescription(description));
   return description;

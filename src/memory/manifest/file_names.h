@@ -11,6 +11,8 @@ namespace resmem {
 
 inline constexpr char kManifestName[] = "MANIFEST";
 inline constexpr char kLockName[] = "LOCK";
+inline constexpr char kSnapshotsName[] = "snapshots";  // the folder of a memory's snapshots
+inline constexpr char kBundleName[] = "bundle";        // the folder of a model that it carries
 inline constexpr char kSegmentPrefix[] = "segment-";
 inline constexpr char kDeletionsPrefix[] = "deletions-";
 inline constexpr char kIndexPrefix[] = "index-";

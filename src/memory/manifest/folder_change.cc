@@ -4,26 +4,18 @@
 #include <chrono>
 #include <cstring>
 #include <ctime>
-#include <thread>
 #include <utility>
 
 #include "format/container_writer.h"
 #include "format/format.h"
 #include "memory/manifest/file_names.h"
+#include "memory/manifest/snapshot_folder.h"
 #include "resmem/version.h"
+#include "support/output_lock.h"
 #include "support/text.h"
 
 namespace resmem {
 namespace {
-
-std::string UtcNow() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm parts{};
-  ::gmtime_r(&now, &parts);
-  char text[32];
-  const size_t size = std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return {text, size};
-}
 
 bool HoldsNumberedFiles(const std::vector<std::string>& names) {
   return std::any_of(names.begin(), names.end(),
@@ -33,32 +25,16 @@ bool HoldsNumberedFiles(const std::vector<std::string>& names) {
 // See parallel.cc for the model.
 [[gnu::tls_model("initial-exec")]] thread_local int64_t committed_changes = 0;
 
-// Asks again in growing pauses while another process holds it, as long as `options` say.
-Result<std::unique_ptr<FileLock>> WaitForLock(FileSystem& files, const std::string& path,
-                                              const ChangeOptions& options) {
-  using Clock = std::chrono::steady_clock;
-  const std::chrono::duration<double> wait(std::clamp(options.wait_seconds, 0.0, 1e9));
-  const Clock::time_point start = Clock::now();
-  std::chrono::duration<double> pause(0.001);
-  while (true) {
-    auto lock = files.Lock(path);
-    if (lock.status().code() != ErrorCode::kResourceExhausted) return lock;
-    const std::chrono::duration<double> rest = wait - (Clock::now() - start);
-    if (rest.count() <= 0) {
-      return Status(
-          lock.status().code(),
-          Text(lock.status().message(), wait.count() > 0 ? Text(" (waited ", wait.count(), " s)")
-                                                         : ", or wait for it (--wait SECONDS)"));
-    }
-    if (options.progress != nullptr && options.progress->Cancelled()) {
-      return Status(ErrorCode::kCancelled, Text(path, ": stopped while waiting for it"));
-    }
-    std::this_thread::sleep_for(std::min(pause, rest));
-    pause = std::min(2 * pause, std::chrono::duration<double>(0.05));
-  }
-}
-
 }  // namespace
+
+std::string UtcNow() {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm parts{};
+  ::gmtime_r(&now, &parts);
+  char text[32];
+  const size_t size = std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return {text, size};
+}
 
 int64_t CommittedChanges() {
   return committed_changes;
@@ -92,7 +68,8 @@ Result<std::unique_ptr<FolderChange>> FolderChange::Begin(FileSystem& files,
                                                           const ChangeOptions& options) {
   std::unique_ptr<FolderChange> change(new FolderChange(files, path));
   RESMEM_RETURN_IF_ERROR(change->PrepareFolder(start));
-  auto lock = WaitForLock(files, change->PathOf(kLockName), options);
+  auto lock =
+      WaitForLock(files, change->PathOf(kLockName), {options.wait_seconds, options.progress});
   if (lock.status().code() == ErrorCode::kIo) {
     return Status(ErrorCode::kIo, Text(lock.status().message(),
                                        "; changing a memory needs write access to its folder: "
@@ -138,8 +115,10 @@ Status FolderChange::CheckNothingElseIsThere(Start start) const {
             Text(folder_,
                  ": holds a memory already; choose another name, or overwrite it (--overwrite)")};
   }
+  const bool begun = std::any_of(names.begin(), names.end(), IsOurName);
   for (const std::string& name : names) {
-    if (IsOurName(name)) continue;
+    // The model of a memory that a kill kept from being finished.
+    if (IsOurName(name) || (begun && name == kBundleName)) continue;
     return {ErrorCode::kInvalidArgument,
             Text(folder_, ": is a folder that holds ", name,
                  " and no memory; choose another name, or an empty folder")};
@@ -155,6 +134,12 @@ Status FolderChange::ReadState(Start start) {
   if (!manifest.ok() && (start == Start::kExisting || (start == Start::kNew && !absent))) {
     return manifest.status();
   }
+  if (manifest.ok() && manifest->snapshot) {
+    return {ErrorCode::kInvalidArgument,
+            Text(folder_,
+                 ": is a snapshot, which nothing changes; go back to it (resmem rollback), "
+                 "or change a copy of it")};
+  }
   if (manifest.ok()) current_ = std::move(*manifest);
 
   RESMEM_ASSIGN_OR_RETURN(const std::vector<std::string> names, files_->List(folder_));
@@ -165,6 +150,7 @@ Status FolderChange::ReadState(Start start) {
              " is missing, as a command that was killed leaves them; overwrite them (--overwrite), "
              "choose another name, or restore it")};
   }
+  RemoveUnfinishedSnapshots(*files_, folder_);
   int64_t latest = current_.generation;
   bool leftovers = false;
   const std::unordered_set<std::string> named = current_.names();
@@ -198,6 +184,11 @@ Status FolderChange::NextGeneration() {
   }
   ++generation_;
   return {};
+}
+
+void FolderChange::CountCommitted() {
+  published_ = true;
+  ++committed_changes;
 }
 
 Status FolderChange::Publish(Manifest manifest) {

@@ -15,6 +15,9 @@
 
 namespace resmem {
 
+// "2026-11-16T01:02:03Z"
+std::string UtcNow();
+
 class FolderChange {
  public:
   enum class Start {
@@ -23,7 +26,8 @@ class FolderChange {
     kNewOrReplace,  // that, or a memory, even a broken one, of which nothing is kept
   };
   // Errors: kNotFound (no memory, no parent folder), kInvalidArgument (something else is there),
-  // kResourceExhausted (another process is changing it), and those of ReadManifest().
+  // kInvalidArgument (a snapshot), kResourceExhausted (another process is changing it), and those
+  // of ReadManifest().
   static Result<std::unique_ptr<FolderChange>> Begin(FileSystem& files, const std::string& path,
                                                      Start start,
                                                      const ChangeOptions& options = {});
@@ -41,6 +45,9 @@ class FolderChange {
   // The next NewName() is of a later generation: for changes that write several files of a kind.
   Status NextGeneration();
   std::string PathOf(const std::string& name) const { return folder_ + "/" + name; }
+
+  // A change that is made without Publish(), as of a snapshot: for CommittedChanges().
+  void CountCommitted();
 
   // Sets the generation and the tool version, and the date where it is empty.
   Status Publish(Manifest manifest);

@@ -42,6 +42,17 @@ std::vector<const FileRecord*> Manifest::records() const {
   return records;
 }
 
+std::vector<NamedFile> NamedFiles(Manifest* manifest) {
+  std::vector<NamedFile> files;
+  for (FileRecord& segment : manifest->segments) files.push_back({&segment, kSegmentPrefix});
+  if (manifest->transform) files.push_back({&*manifest->transform, kTransformPrefix});
+  if (manifest->deletions) files.push_back({&*manifest->deletions, kDeletionsPrefix});
+  if (!manifest->index) return files;
+  for (IndexPart& part : manifest->index->parts) files.push_back({&part.file, kIndexPrefix});
+  if (manifest->index->queries) files.push_back({&*manifest->index->queries, kQueriesPrefix});
+  return files;
+}
+
 std::unordered_set<std::string> Manifest::names() const {
   std::unordered_set<std::string> names = {kManifestName};
   for (const FileRecord* record : records()) names.insert(record->file);

@@ -21,6 +21,10 @@ struct FileRecord {
   int64_t rows = 0;
   int64_t bytes = 0;
   uint64_t header_hash = 0;
+
+  bool SameBytes(const FileRecord& other) const {
+    return header_hash == other.header_hash && bytes == other.bytes && rows == other.rows;
+  }
 };
 
 // An inverted file over whole segments, and how it is searched.
@@ -62,6 +66,11 @@ struct FormerKeys {
   std::optional<IndexRecord> index;
 };
 
+// What makes a memory's folder a snapshot of another: nothing changes it any more.
+struct SnapshotRecord {
+  std::string name, created, note;
+};
+
 struct Manifest {
   MemoryDescription description;
   int64_t generation = 0;
@@ -72,7 +81,8 @@ struct Manifest {
   std::optional<FileRecord> transform;     // of whitened keys; its rows are dim
   std::optional<FormerKeys> former;        // counts as long as rows do not change
   std::vector<AppendToken> append_tokens;  // the latest, the oldest of them first
-  int64_t bytes = 0;                       // of the manifest's own file; set by ReadManifest()
+  std::optional<SnapshotRecord> snapshot;
+  int64_t bytes = 0;  // of the manifest's own file; set by ReadManifest()
 
   int64_t stored_rows() const;
   // Of every file but its own and former ones.
@@ -86,6 +96,14 @@ struct Manifest {
   // The memory with its former keys; requires them.
   Manifest WithFormerKeys() const;
 };
+
+// A file that a manifest names, and how names of its kind begin.
+struct NamedFile {
+  FileRecord* record;
+  const char* prefix;
+};
+// Every file but former ones.
+std::vector<NamedFile> NamedFiles(Manifest* manifest);
 
 inline constexpr uint64_t kLargestId = INT64_MAX;
 inline constexpr size_t kMostTokens = 1000, kLongestToken = 200;

@@ -38,6 +38,38 @@ Result<KeyTransform> ReadMetric(const Json& object, const std::string& where) {
                      "\", this program knows only l2, l2-unit and l2-whiten; use a newer resmem"));
 }
 
+// Instead of the calibrator's name, so that a program from before refuses the memory.
+constexpr char kCompressedInsteadOfCalibrator[] = "compressed";
+
+bool IsCompressed(const MemoryDescription& description) {
+  return description.key_type == KeyType::kInt4 || description.form == ResidualForm::kPacked;
+}
+
+Json CompressedToJson(const MemoryDescription& description) {
+  return {{"calibrator", description.calibrator},
+          {"key_type", KeyTypeName(description.key_type)},
+          {"residual_form", ResidualFormName(description.form)},
+          {"share", description.packed_share},
+          {"least_mass", description.packed_least}};
+}
+
+Status ReadCompressed(const Json& json, MemoryDescription* description) {
+  Fields fields(json, "compressed");
+  fields.Get("calibrator", &description->calibrator);
+  fields.Get("key_type",
+             std::array{KeyType::kFloat32, KeyType::kFloat16, KeyType::kInt8, KeyType::kInt4},
+             KeyTypeName, &description->key_type);
+  fields.Get("residual_form",
+             std::array{ResidualForm::kLogits, ResidualForm::kDense, ResidualForm::kSparse,
+                        ResidualForm::kPacked},
+             ResidualFormName, &description->form);
+  fields.Get("share", &description->packed_share);
+  fields.Get("least_mass", &description->packed_least);
+  RESMEM_RETURN_IF_ERROR(fields.status());
+  if (IsCompressed(*description)) return {};
+  return CorruptManifest("compressed: neither are keys int4 nor residuals packed");
+}
+
 Status ReadDescription(const Json& object, MemoryDescription* description) {
   Fields fields(object, "the manifest");
   fields.Get("task", std::array{Task::kClassification, Task::kRegression}, TaskName,
@@ -74,6 +106,10 @@ Status ReadDescription(const Json& object, MemoryDescription* description) {
   const auto answer = object.find("answer");  // absent where it is ResMem's
   if (answer != object.end() && !answer->is_null()) {
     RESMEM_RETURN_IF_ERROR(AnswerFromJson(*answer, description));
+  }
+  const auto compressed = object.find("compressed");
+  if (compressed != object.end()) {
+    RESMEM_RETURN_IF_ERROR(ReadCompressed(*compressed, description));
   }
   if (FindCalibrator(description->calibrator) == nullptr) {
     return {ErrorCode::kUnsupported,
@@ -148,6 +184,19 @@ Status ReadFormerKeys(const Json& object, Manifest* manifest) {
   return {};
 }
 
+Status ReadSnapshot(const Json& object, Manifest* manifest) {
+  const auto json = object.find("snapshot");  // only a snapshot's manifest has it
+  if (json == object.end()) return {};
+  SnapshotRecord snapshot;
+  Fields fields(*json, "snapshot");
+  fields.Get("name", &snapshot.name);
+  fields.Get("created", &snapshot.created);
+  fields.Get("note", &snapshot.note);
+  RESMEM_RETURN_IF_ERROR(fields.status());
+  manifest->snapshot = std::move(snapshot);
+  return {};
+}
+
 Status ReadFileList(const Json& object, Manifest* manifest) {
   Fields fields(object, "the manifest");
   fields.Get("generation", &manifest->generation);
@@ -165,6 +214,7 @@ Status ReadFileList(const Json& object, Manifest* manifest) {
   RESMEM_RETURN_IF_ERROR(ReadKeyFiles(object, "the manifest", manifest));
   RESMEM_RETURN_IF_ERROR(ReadFormerKeys(object, manifest));
   RESMEM_RETURN_IF_ERROR(ReadTokens(object, manifest));
+  RESMEM_RETURN_IF_ERROR(ReadSnapshot(object, manifest));
   if (deletions->is_null()) return {};
   RESMEM_ASSIGN_OR_RETURN(manifest->deletions, RecordFromJson(*deletions, kDeletionsPrefix,
                                                               manifest->generation, "deletions"));
@@ -194,15 +244,20 @@ Json FormerToJson(const FormerKeys& former) {
 
 Result<std::string> ManifestToJson(const Manifest& manifest) {
   const MemoryDescription& d = manifest.description;
-  const bool own_answer = d.answer != Method::kResMem;
+  const bool own_answer = d.answer != Method::kResMem, compressed = IsCompressed(d);
+  const std::string calibrator = compressed   ? kCompressedInsteadOfCalibrator
+                                 : own_answer ? kAnswerInsteadOfCalibrator
+                                              : d.calibrator;
+  const KeyType known_keys = d.key_type == KeyType::kInt4 ? KeyType::kInt8 : d.key_type;
+  const ResidualForm known_form = d.form == ResidualForm::kPacked ? ResidualForm::kSparse : d.form;
   Json json = {
       {"generation", manifest.generation},
       {"task", TaskName(d.task)},
       {"metric", MetricName(d.key_transform)},
       {"dim", d.dim},
       {"outputs", d.outputs},
-      {"key_type", KeyTypeName(d.key_type)},
-      {"residual_form", ResidualFormName(d.form)},
+      {"key_type", KeyTypeName(known_keys)},
+      {"residual_form", ResidualFormName(known_form)},
       {"top", d.top},
       {"half_residuals", d.half_residuals},
       {"k", d.parameters.k},
@@ -211,7 +266,7 @@ Result<std::string> ManifestToJson(const Manifest& manifest) {
       {"tuned", d.tuned},
       {"cross_fitted", d.cross_fitted},
       {"has_sources", d.has_sources},
-      {"calibrator", own_answer ? kAnswerInsteadOfCalibrator : d.calibrator},
+      {"calibrator", calibrator},
       {"calibrator_temperature", d.calibrator_temperature},
       {"fingerprint", {{"digest", d.fingerprint.digest}, {"layer", d.fingerprint.layer}}},
       {"class_names", d.class_names},
@@ -224,9 +279,15 @@ Result<std::string> ManifestToJson(const Manifest& manifest) {
       {"deletions", manifest.deletions ? RecordToJson(*manifest.deletions) : Json(nullptr)},
       {"index", manifest.index ? IndexToJson(*manifest.index) : Json(nullptr)},
   };
+  if (compressed) json["compressed"] = CompressedToJson(d);
   if (own_answer) json["answer"] = AnswerToJson(d);
   if (manifest.transform) json["transform"] = RecordToJson(*manifest.transform);
   if (manifest.former) json["former"] = FormerToJson(*manifest.former);
+  if (manifest.snapshot) {
+    json["snapshot"] = {{"name", manifest.snapshot->name},
+                        {"created", manifest.snapshot->created},
+                        {"note", manifest.snapshot->note}};
+  }
   if (!manifest.append_tokens.empty()) {
     Json& tokens = json["append_tokens"] = Json::array();
     for (const AppendToken& append : manifest.append_tokens) {

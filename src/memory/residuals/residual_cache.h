@@ -3,13 +3,19 @@
 //
 // Any number of threads may ask and keep.  What is kept are the very bits that were computed, so
 // that no answer depends on what has been asked before.
+//
+// Rows are kept segment by segment, so that the next state of a memory goes on with those of the
+// segments that it shares with the former one.
 #ifndef RESMEM_MEMORY_RESIDUALS_RESIDUAL_CACHE_H_
 #define RESMEM_MEMORY_RESIDUALS_RESIDUAL_CACHE_H_
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
+
+#include "support/part_finder.h"
 
 namespace resmem {
 
@@ -23,17 +29,39 @@ class ResidualCache {
     return outputs <= kMostBytes / 4 && rows <= kMostBytes / (4 * outputs);
   }
 
-  // Of residuals at `temperature`.  Requires Fits().
+  enum class State : uint8_t { kNone, kBusy, kKept };
+
+  // The rows of one.
+  class Segment {
+   public:
+    Segment(int64_t rows, int64_t outputs);
+
+   private:
+    friend class ResidualCache;
+    const int64_t rows;
+    std::unique_ptr<float[]> values;  // pages of rows that were never kept are never touched
+    std::vector<std::atomic<State>> states;
+  };
+
+  // Of residuals at `temperature`, all rows in one segment.  Requires Fits().
   ResidualCache(int64_t rows, int64_t outputs, float temperature);
+  // Of segments one behind the other, those of MakeSegment() or of another cache for this
+  // temperature.
+  ResidualCache(std::vector<std::shared_ptr<Segment>> segments, int64_t outputs, float temperature);
+  static std::shared_ptr<Segment> MakeSegment(int64_t rows, int64_t outputs);
 
   float temperature() const { return temperature_; }
+  const std::vector<std::shared_ptr<Segment>>& segments() const { return segments_; }
 
   // The residual of a row, by compute(float* out) if it is not kept; null where another thread
   // computes it just now.
   template <class Compute>
   const float* FindOrKeep(int64_t row, const Compute& compute) {
-    float* const place = values_.get() + row * outputs_;
-    std::atomic<State>& state = states_[static_cast<size_t>(row)];
+    const size_t part = parts_.PartOf(row);
+    Segment& segment = *segments_[part];
+    row -= parts_.start(part);
+    float* const place = segment.values.get() + row * outputs_;
+    std::atomic<State>& state = segment.states[static_cast<size_t>(row)];
     State found = state.load(std::memory_order_acquire);
     if (found == State::kKept) return place;
     if (found != State::kNone ||
@@ -46,12 +74,10 @@ class ResidualCache {
   }
 
  private:
-  enum class State : uint8_t { kNone, kBusy, kKept };
-
   const int64_t outputs_;
   const float temperature_;
-  std::unique_ptr<float[]> values_;  // pages of rows that were never kept are never touched
-  std::vector<std::atomic<State>> states_;
+  std::vector<std::shared_ptr<Segment>> segments_;
+  PartFinder parts_;  // the segments
 };
 
 }  // namespace resmem

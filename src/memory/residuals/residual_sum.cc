@@ -47,7 +47,9 @@ void ResidualSum::AddTo(std::span<const int64_t> rows, std::span<const float> we
       (reinterpret_cast<uintptr_t>(scores.data()) - reinterpret_cast<uintptr_t>(room_.data())) /
       sizeof(float) % kFloatsOfALine;
   sum_ = std::span(room_).subspan(shift, scores.size());
-  if (description.form == ResidualForm::kSparse) {
+  const bool sparse =
+      description.form == ResidualForm::kSparse || description.form == ResidualForm::kPacked;
+  if (sparse) {
     constexpr size_t kSpare = 16;  // see AddEntries()
     const size_t room = rows.size() * static_cast<size_t>(description.top) + kSpare;
     if (touched_.size() < room) touched_.resize(room);
@@ -64,11 +66,12 @@ void ResidualSum::AddTo(std::span<const int64_t> rows, std::span<const float> we
         AddDense(piece, piece_weights);
         break;
       case ResidualForm::kSparse:
+      case ResidualForm::kPacked:
         touched += AddSparse(piece, piece_weights, touched);
         break;
     }
   }
-  if (description.form == ResidualForm::kSparse && AreFew(touched, sum_.size())) {
+  if (sparse && AreFew(touched, sum_.size())) {
     // Where one comes again, 0 is added.
     for (const uint32_t c : std::span(touched_).first(static_cast<size_t>(touched))) {
       scores[c] += sum_[c] * scale;
@@ -79,21 +82,32 @@ void ResidualSum::AddTo(std::span<const int64_t> rows, std::span<const float> we
   }
 }
 
+void ResidualSum::Require(std::span<const int64_t> rows) {
+  const StoredRows& stored = MemoryParts::Rows(*memory_);
+  checked_ = checked_ || stored.checked();
+  if (checked_) return;
+  for (const int64_t row : rows) {
+    const auto [segment, local] = stored.Find(row);
+    segment->RequireResidual(local);
+  }
+}
+
 void ResidualSum::AddDense(std::span<const int64_t> rows, const float* weights) {
+  Require(rows);
   const StoredRows& stored = MemoryParts::Rows(*memory_);
   const auto count = static_cast<int64_t>(rows.size()), outputs = static_cast<int64_t>(sum_.size());
   if (memory_->description().half_residuals) {
     std::array<const uint16_t*, kPiece> places;
     for (size_t i = 0; i < rows.size(); ++i) {
       const auto [segment, local] = stored.Find(rows[i]);
-      places[i] = segment->half_residuals(local);
+      places[i] = segment->half_residuals_place(local);
     }
     AddHalfRows(weights, places.data(), count, outputs, sum_.data());
   } else {
     std::array<const float*, kPiece> places;
     for (size_t i = 0; i < rows.size(); ++i) {
       const auto [segment, local] = stored.Find(rows[i]);
-      places[i] = segment->residuals(local);
+      places[i] = segment->residuals_place(local);
     }
     AddRows(weights, places.data(), count, outputs, sum_.data());
   }
@@ -105,11 +119,13 @@ void ResidualSum::AddLogits(std::span<const int64_t> rows, const float* weights,
     AddKept(rows, weights);
     return;
   }
+  Require(rows);
+  const StoredRows& stored = MemoryParts::Rows(*memory_);
   std::array<const float*, kPiece> logits;
   std::array<const int32_t*, kPiece> labels;
   for (size_t i = 0; i < rows.size(); ++i) {
-    const auto [segment, local] = MemoryParts::Rows(*memory_).Find(rows[i]);
-    logits[i] = segment->logits(local);
+    const auto [segment, local] = stored.Find(rows[i]);
+    logits[i] = segment->logits_place(local);
     labels[i] = segment->label_place(local);
   }
   AddSoftmaxResiduals(weights, logits.data(), labels.data(), static_cast<int64_t>(rows.size()),

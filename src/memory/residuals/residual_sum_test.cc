@@ -150,6 +150,28 @@ TEST(ResidualSum, GivesTheSameBitsOnThreadsThatKeepResidualsForEachOther) {
   EXPECT_NE(ask(2 * temperature), ask(temperature));
 }
 
+TEST(ResidualCache, GoesOnWithTheSegmentsOfAnother) {
+  int computed = 0;
+  const auto ask = [&](ResidualCache& cache, int64_t row) {
+    return *cache.FindOrKeep(row, [&](float* out) {
+      ++computed;
+      out[0] = static_cast<float>(row);
+      out[1] = 0;
+    });
+  };
+  ResidualCache former({ResidualCache::MakeSegment(3, 2), ResidualCache::MakeSegment(2, 2)}, 2, 1);
+  EXPECT_EQ(ask(former, 2), 2);
+  EXPECT_EQ(ask(former, 3), 3);
+  EXPECT_EQ(computed, 2);
+  // As after an append that replaced the second segment.
+  ResidualCache next({former.segments()[0], ResidualCache::MakeSegment(4, 2)}, 2, 1);
+  EXPECT_EQ(ask(next, 2), 2);
+  EXPECT_EQ(computed, 2);
+  EXPECT_EQ(ask(next, 3), 3);
+  EXPECT_EQ(ask(next, 6), 6);
+  EXPECT_EQ(computed, 4);
+}
+
 TEST(ResidualCache, IsTakenOnlyWhereAllRowsHaveRoom) {
   EXPECT_TRUE(ResidualCache::Fits(1 << 16, 256));
   EXPECT_FALSE(ResidualCache::Fits((1 << 16) + 1, 256));

@@ -6,6 +6,7 @@
 #include "kernels/number_codec.h"
 #include "kernels/prefetch.h"
 #include "kernels/vector_math.h"
+#include "memory/residuals/packed_residuals.h"
 #include "memory/residuals/residual.h"
 #include "memory/residuals/row_sums.h"
 #include "memory/rows/segment.h"
@@ -49,6 +50,12 @@ void Segment::Residual(int64_t row, float temperature, float* out) const {
         if (c < outputs_) out[c] = value;
       }
       break;
+    case ResidualForm::kPacked: {
+      constexpr float kOnce = 1;
+      std::fill_n(out, outputs_, 0.0f);
+      AddPackedOf(std::array{Place(this, row)}, &kOnce, out, nullptr);
+      break;
+    }
   }
 }
 
@@ -64,6 +71,7 @@ void Segment::AddResidual(int64_t row, float temperature, float weight, float* s
       AddScaled(weight, residual_values(row * outputs_, outputs_, scratch), outputs_, accumulator);
       break;
     case ResidualForm::kSparse:
+    case ResidualForm::kPacked:
       AddEntriesOf(std::array{Place(this, row)}, &weight, accumulator, nullptr);
       break;
   }
@@ -74,6 +82,7 @@ int64_t Segment::AddEntriesOf(std::span<const Place> rows, const float* weights,
   RESMEM_DCHECK(rows.size() <= kMostTogether);
   if (rows.empty()) return 0;
   const Segment& any = *rows[0].first;
+  if (any.entries_ != nullptr) return AddPackedOf(rows, weights, sum, touched);
   // A class that is not one occurs in no verified file; without verification there is still no
   // write outside.
   const auto add = [&]<class Value, class Class>(const Value* Segment::*values,
@@ -97,16 +106,31 @@ int64_t Segment::AddEntriesOf(std::span<const Place> rows, const float* weights,
                                         : add(&Segment::half_residuals_, &Segment::wide_classes_);
 }
 
-void Segment::Entries(int64_t row, int32_t* classes, float* values) const {
+int64_t Segment::Entries(int64_t row, int32_t* classes, float* values) const {
   RequireResidual(row);
+  if (entries_ != nullptr) {
+    const std::span<const std::byte> entries = PackedEntries(row);
+    const int64_t count = std::ssize(entries) / layout_.sections[layout_.entries].columns;
+    for (int64_t i = 0; i < count; ++i) {
+      classes[i] = static_cast<int32_t>(PackedClass(entries.data(), i));
+      const std::byte code = entries[entries.size() - static_cast<size_t>(count - i)];
+      values[i] = PackedValues()[std::to_integer<size_t>(code)];
+    }
+    return count;
+  }
   const float* const stored = residual_values(row * top_, top_, values);
   if (stored != values) std::copy_n(stored, top_, values);
   for (int64_t j = 0; j < top_; ++j) {
     classes[j] = static_cast<int32_t>(residual_class(row * top_ + j));
   }
+  return top_;
 }
 
 void Segment::PrefetchEntries(int64_t row) const {
+  if (entries_ != nullptr) {
+    const std::span<const std::byte> entries = PackedEntries(row);
+    return PrefetchValues(entries.data(), std::ssize(entries));
+  }
   const int64_t begin = row * top_;
   if (residuals_ != nullptr) {
     PrefetchValues(residuals_ + begin, top_);
@@ -135,10 +159,18 @@ Segment::Mass Segment::ResidualMass(int64_t row, float temperature, float* scrat
       count = top_;
       values = residual_values(row * top_, top_, scratch);
       break;
+    case ResidualForm::kPacked:
+      Residual(row, temperature, scratch);
+      break;
   }
   Mass mass;
   for (int64_t i = 0; i < count; ++i) mass.kept += std::abs(static_cast<double>(values[i]));
   if (dropped_ != nullptr) mass.dropped = dropped_[row];
+  if (packed_dropped_ != nullptr) {
+    float dropped = 0;
+    HalfToFloat(packed_dropped_ + row, 1, &dropped);
+    mass.dropped = static_cast<double>(dropped);
+  }
   return mass;
 }
 

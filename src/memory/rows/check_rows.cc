@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/int4_keys.h"
 #include "kernels/long_row.h"
 #include "memory/manifest/manifest.h"
 #include "support/text.h"
@@ -35,9 +36,10 @@ Status CheckMatrix(const char* name, const MatrixView& matrix, int64_t rows, int
     if (AllWithin(values, columns, limit)) continue;
     int64_t c = 0;
     while (std::abs(values[c]) <= limit) ++c;
-    const char* const allowed = std::isfinite(values[c])
-                                    ? "but float16 ends at 65504; store float32"
-                                    : "but must be finite; remove or repair the row";
+    const char* const allowed =
+        !std::isfinite(values[c]) ? "but must be finite; remove or repair the row"
+        : limit == kLargestInt4   ? "but int4 ends at 1.26e30; scale the keys down"
+                                  : "but float16 ends at 65504; store float32";
     return BadData(Text(name, ", row ", first_row + row, ", column ", c, ": found ", values[c],
                         ", ", allowed));
   }
@@ -76,7 +78,9 @@ Status CheckRegressionResiduals(const Rows& rows, bool half, int64_t first_row) 
 Status CheckStoredKeys(MatrixView keys, const MemoryDescription& description, int64_t first_row) {
   return CheckMatrix(description.key_transform == KeyTransform::kNone ? "keys" : "transformed keys",
                      keys, keys.rows, description.dim,
-                     description.key_type == KeyType::kFloat16 ? kLargestHalf : kLargestFloat,
+                     description.key_type == KeyType::kFloat16 ? kLargestHalf
+                     : description.key_type == KeyType::kInt4  ? kLargestInt4
+                                                               : kLargestFloat,
                      first_row);
 }
 

@@ -12,20 +12,29 @@
 
 namespace resmem {
 
+// What does not follow from the description and the number of rows.
+struct SegmentSizes {
+  int64_t source_bytes = 0;  // of all source texts together, or ContainerWriter::kAsAppended
+  int64_t entries = 0;       // of packed residuals, or ContainerWriter::kAsAppended
+  int64_t id_runs = 0;       // of a packed segment; 0: the ids as such
+};
+
 struct SegmentLayout {
   static constexpr size_t kAbsent = SIZE_MAX;
 
-  // source_bytes: the size of all source texts together, or ContainerWriter::kAsAppended.
-  SegmentLayout(const MemoryDescription& description, int64_t rows, int64_t source_bytes);
+  SegmentLayout(const MemoryDescription& description, int64_t rows, const SegmentSizes& sizes);
 
   std::vector<SectionShape> sections;
   // Positions in `sections`.
-  size_t keys = kAbsent, key_scales = kAbsent, key_norms = kAbsent, ids = kAbsent, labels = kAbsent,
-         targets = kAbsent, logits = kAbsent, residuals = kAbsent, top_classes = kAbsent,
-         top_values = kAbsent, dropped = kAbsent, source_offsets = kAbsent, source_bytes = kAbsent;
+  size_t keys = kAbsent, key_center = kAbsent, key_scales = kAbsent, key_norms = kAbsent,
+         ids = kAbsent, id_runs = kAbsent, labels = kAbsent, targets = kAbsent, logits = kAbsent,
+         residuals = kAbsent, top_classes = kAbsent, top_values = kAbsent, dropped = kAbsent,
+         counts = kAbsent, starts = kAbsent, packed_dropped = kAbsent, source_offsets = kAbsent,
+         entries = kAbsent, source_bytes = kAbsent;
 };
 
-inline constexpr char kSourceBytesName[] = "source_bytes";
+inline constexpr char kSourceBytesName[] = "source_bytes", kEntriesName[] = "entries",
+                      kIdRunsName[] = "id_runs";
 
 }  // namespace resmem
 

@@ -6,6 +6,7 @@
 
 #include "memory/manifest/file_names.h"
 #include "memory/rows/check_rows.h"
+#include "memory/rows/segment_writer.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -18,6 +19,34 @@ int64_t CountRows(const std::vector<Run>& runs) {
   int64_t rows = 0;
   for (const Run& run : runs) rows += run.rows;
   return rows;
+}
+
+// Pairs of a row and its id, from which on both ascend by one; empty where the ids are shorter.
+std::vector<uint64_t> IdRunsOf(const std::vector<Run>& runs, int64_t rows) {
+  std::vector<uint64_t> found;
+  uint64_t number = 0, next = 0;
+  for (const Run& run : runs) {
+    for (int64_t row = run.begin; row < run.begin + run.rows; ++row, ++number) {
+      const uint64_t id = run.segment->id(row);
+      if (number == 0 || id != next) {
+        found.push_back(number);
+        found.push_back(id);
+        if (std::ssize(found) >= rows) return {};
+      }
+      next = id + 1;
+    }
+  }
+  return found;
+}
+
+int64_t SourceBytesOf(const std::vector<Run>& runs) {
+  int64_t bytes = 0;
+  for (const Run& run : runs) {
+    for (int64_t row = run.begin; row < run.begin + run.rows; ++row) {
+      bytes += std::ssize(run.segment->source(row));
+    }
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -63,8 +92,13 @@ RowCopier::RowCopier(const StoredRows& rows, std::vector<Run> runs, MemoryDescri
       runs_(std::move(runs)),
       count_(CountRows(runs_)),
       description_(std::move(description)),
+      id_runs_(description_.form == ResidualForm::kPacked ? IdRunsOf(runs_, count_)
+                                                          : std::vector<uint64_t>()),
       transformer_(transformer),
-      layout_(description_, count_, ContainerWriter::kAsAppended),
+      layout_(description_, count_,
+              {.source_bytes = SourceBytesOf(runs_),
+               .entries = ContainerWriter::kAsAppended,
+               .id_runs = std::ssize(id_runs_) / 2}),
       keys_(description_, layout_),
       residuals_(description_, layout_),
       progress_(progress) {}
@@ -78,6 +112,12 @@ Result<FileRecord> RowCopier::Write(FolderChange* change, const char* stage) {
     RESMEM_RETURN_IF_ERROR(
         writer.AppendValues<uint64_t>(layout_.source_offsets, {&source_end_, 1}));
   }
+  if (description_.key_type == KeyType::kInt4 && !KeysAreCopied()) ChooseCenter();
+  RESMEM_RETURN_IF_ERROR(WriteIdRuns(&writer));
+  if (description_.key_type == KeyType::kInt4 && KeysAreCopied()) {
+    const std::span<const float> center = rows_.segments().front().key_center();
+    RESMEM_RETURN_IF_ERROR(writer.AppendValues<float>(layout_.key_center, center));
+  }
   int64_t done = 0;
   for (const Run& run : runs_) {
     if (progress_ != nullptr && progress_->Cancelled()) {
@@ -85,8 +125,14 @@ Result<FileRecord> RowCopier::Write(FolderChange* change, const char* stage) {
                     Text(change->folder(), ": it was cancelled, the memory is unchanged"));
     }
     RESMEM_RETURN_IF_ERROR(CopyRun(run, &writer));
-    if (transformer_ != nullptr) RESMEM_RETURN_IF_ERROR(TransformRun(run, &writer));
-    if (description_.form != rows_.manifest().description.form) {
+    if (transformer_ != nullptr) {
+      RESMEM_RETURN_IF_ERROR(TransformRun(run, &writer));
+    } else if (!KeysAreCopied()) {
+      RESMEM_RETURN_IF_ERROR(EncodeRun(run, &writer));
+    }
+    if (description_.form == ResidualForm::kPacked) {
+      RESMEM_RETURN_IF_ERROR(PackRun(run, &writer));
+    } else if (description_.form != rows_.manifest().description.form) {
       RESMEM_RETURN_IF_ERROR(FreezeRun(run, &writer));
     }
     done += run.rows;
@@ -100,11 +146,55 @@ bool RowCopier::IsOfKeys(size_t section) const {
   return section == layout_.keys || section == layout_.key_scales || section == layout_.key_norms;
 }
 
+bool RowCopier::KeysAreCopied() const {
+  return transformer_ == nullptr && description_.key_type == rows_.manifest().description.key_type;
+}
+
+bool RowCopier::IsPacked(size_t section) const {
+  return description_.form == ResidualForm::kPacked &&
+         (section == layout_.ids || section == layout_.id_runs || section == layout_.labels ||
+          section == layout_.counts || section == layout_.starts ||
+          section == layout_.packed_dropped || section == layout_.entries);
+}
+
+Status RowCopier::WriteIdRuns(ContainerWriter* writer) {
+  if (layout_.id_runs == SegmentLayout::kAbsent) return {};
+  return writer->AppendValues<uint64_t>(layout_.id_runs, id_runs_);
+}
+
+void RowCopier::ChooseCenter() {
+  constexpr int64_t kSample = 4096;
+  const int64_t step = std::max<int64_t>(1, count_ / kSample);
+  std::vector<int64_t> sample;
+  int64_t number = 0;
+  for (const Run& run : runs_) {
+    for (int64_t row = 0; row < run.rows; ++row, ++number) {
+      if (number % step == 0) sample.push_back(run.first + row);
+    }
+  }
+  const auto dim = static_cast<size_t>(description_.dim);
+  std::vector<float> keys(sample.size() * dim);
+  if (transformer_ != nullptr) {
+    std::vector<float> given(keys.size());
+    rows_.GivenKeys(sample, /*threads=*/0, given);
+    transformer_->Apply({given.data(), std::ssize(sample), description_.dim}, /*threads=*/0,
+                        keys.data());
+  } else {
+    for (size_t i = 0; i < sample.size(); ++i) {
+      rows_.DecodeKey(sample[i], std::span(keys).subspan(i * dim, dim));
+    }
+  }
+  keys_.set_center(MeanOf({keys.data(), std::ssize(sample), description_.dim}));
+}
+
 Status RowCopier::CopyRun(const Run& run, ContainerWriter* writer) {
   const ContainerReader& file = run.segment->file();
   for (size_t to = 0; to < layout_.sections.size(); ++to) {
     if (to == layout_.source_offsets || to == layout_.source_bytes) continue;
+    if (to == layout_.key_center || IsPacked(to)) continue;
     if (transformer_ != nullptr && IsOfKeys(to)) continue;
+    // The lengths of unit keys stay, whatever the type.
+    if (!KeysAreCopied() && (to == layout_.keys || to == layout_.key_scales)) continue;
     const auto from = std::find_if(
         file.sections().begin(), file.sections().end(),
         [&](const auto& section) { return section.shape.name == layout_.sections[to].name; });
@@ -114,7 +204,7 @@ Status RowCopier::CopyRun(const Run& run, ContainerWriter* writer) {
     RESMEM_RETURN_IF_ERROR(
         writer->Append(to, file.Bytes(section).subspan(static_cast<size_t>(run.begin * row_bytes),
                                                        static_cast<size_t>(run.rows * row_bytes))));
-    file.Drop(section, run.begin * row_bytes, run.rows * row_bytes);
+    if (drops_) file.Drop(section, run.begin * row_bytes, run.rows * row_bytes);
   }
   if (!description_.has_sources) return {};
   for (int64_t row = run.begin; row < run.begin + run.rows; ++row) {
@@ -146,6 +236,45 @@ Status RowCopier::TransformRun(const Run& run, ContainerWriter* writer) {
     RESMEM_RETURN_IF_ERROR(keys_.Append(keys, norms, writer));
   }
   return {};
+}
+
+Status RowCopier::EncodeRun(const Run& run, ContainerWriter* writer) {
+  const auto dim = static_cast<size_t>(description_.dim);
+  std::vector<float> keys;
+  for (int64_t begin = 0; begin < run.rows; begin += kKeysTogether) {
+    const int64_t count = std::min(kKeysTogether, run.rows - begin);
+    keys.resize(static_cast<size_t>(count) * dim);
+    for (int64_t i = 0; i < count; ++i) {
+      run.segment->DecodeKey(run.begin + begin + i, keys.data() + static_cast<size_t>(i) * dim);
+    }
+    const MatrixView view(keys.data(), count, description_.dim);
+    RESMEM_RETURN_IF_ERROR(CheckStoredKeys(view, description_, run.first + begin));
+    RESMEM_RETURN_IF_ERROR(keys_.AppendKeys(view, writer));
+  }
+  return {};
+}
+
+Status RowCopier::PackRun(const Run& run, ContainerWriter* writer) {
+  std::vector<int32_t> labels;
+  std::vector<uint64_t> ids;
+  for (int64_t row = run.begin; row < run.begin + run.rows; ++row) {
+    labels.push_back(run.segment->label(row));
+    if (layout_.ids != SegmentLayout::kAbsent) ids.push_back(run.segment->id(row));
+  }
+  RESMEM_RETURN_IF_ERROR(AppendLabels(layout_, labels, writer));
+  if (!ids.empty()) RESMEM_RETURN_IF_ERROR(writer->AppendValues<uint64_t>(layout_.ids, ids));
+  const ResidualForm from = rows_.manifest().description.form;
+  if (from == ResidualForm::kPacked) {
+    return residuals_.CopyPacked(*run.segment, run.begin, run.rows, writer);
+  }
+  if (from == ResidualForm::kSparse) {
+    residuals_.set_dropped([&](int64_t row) {
+      std::vector<float> scratch(static_cast<size_t>(description_.outputs));
+      const float temperature = description_.parameters.temperature;
+      return run.segment->ResidualMass(run.begin + row, temperature, scratch.data()).dropped;
+    });
+  }
+  return FreezeRun(run, writer);
 }
 
 Status RowCopier::FreezeRun(const Run& run, ContainerWriter* writer) {

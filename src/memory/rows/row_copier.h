@@ -33,6 +33,9 @@ class RowCopier {
   RowCopier(const StoredRows& rows, std::vector<Run> runs, MemoryDescription description,
             const KeyTransformer* transformer, Progress* progress);
 
+  // What was read stays in the page cache: for a memory that is being searched.
+  void KeepPages() { drops_ = false; }
+
   // `stage`: what the progress is called.
   Result<FileRecord> Write(FolderChange* change, const char* stage);
 
@@ -40,18 +43,29 @@ class RowCopier {
   // Every section that old and new have in common, and the sources.
   Status CopyRun(const Run& run, ContainerWriter* writer);
   Status TransformRun(const Run& run, ContainerWriter* writer);
+  // Keys of another type.
+  Status EncodeRun(const Run& run, ContainerWriter* writer);
   Status FreezeRun(const Run& run, ContainerWriter* writer);
+  // What a packed segment stores in a way of its own: labels, ids, entries.
+  Status PackRun(const Run& run, ContainerWriter* writer);
+  Status WriteIdRuns(ContainerWriter* writer);
+  // Sets the center of int4 keys, where they are not copied as they are.
+  void ChooseCenter();
   bool IsOfKeys(size_t section) const;
+  bool KeysAreCopied() const;
+  bool IsPacked(size_t section) const;
 
   const StoredRows& rows_;
   std::vector<Run> runs_;
   int64_t count_;
   MemoryDescription description_;
+  std::vector<uint64_t> id_runs_;  // of a packed segment, if shorter than its ids: row and id
   const KeyTransformer* transformer_;
   SegmentLayout layout_;
   KeyEncoder keys_;
   ResidualEncoder residuals_;
   Progress* progress_;
+  bool drops_ = true;
   uint64_t source_end_ = 0;
 };
 

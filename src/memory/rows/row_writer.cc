@@ -23,7 +23,25 @@ Status CheckRowCount(int64_t rows) {
   return {ErrorCode::kInvalidArgument, Text(rows, " rows were announced, at least 0 must be")};
 }
 
+void AddToken(const std::string& token, int64_t rows, Manifest* manifest) {
+  std::vector<AppendToken>& known = manifest->append_tokens;
+  if (known.size() >= kMostTokens) known.erase(known.begin());
+  known.push_back({token, rows});
+}
+
 }  // namespace
+
+Result<bool> KnowsToken(const std::string& path, const Manifest& manifest, const std::string& token,
+                        int64_t rows) {
+  const auto found = std::ranges::find(
+      manifest.append_tokens, token,
+      [](const AppendToken& append) -> const std::string& { return append.token; });
+  if (found == manifest.append_tokens.end()) return false;
+  if (found->rows == rows) return true;
+  return Status(ErrorCode::kMismatch,
+                Text(path, ": the token \"", token, "\" was given for ", found->rows,
+                     " rows before, now for ", rows, "; give every append a token of its own"));
+}
 
 Result<std::unique_ptr<RowWriter>> RowWriter::Create(FileSystem& files, const std::string& path,
                                                      const MemoryDescription& description,
@@ -69,35 +87,40 @@ Result<std::unique_ptr<RowWriter>> RowWriter::Append(FileSystem& files, const st
                           LoadTransformer(files, change->folder(), manifest));
   std::unique_ptr<RowWriter> writer(new RowWriter(std::move(change), std::move(manifest), rows));
   writer->transformer_ = std::move(transformer);
-  if (!options.token.empty()) RESMEM_RETURN_IF_ERROR(writer->TakeToken(options.token));
-  if (!writer->repeated_) RESMEM_RETURN_IF_ERROR(writer->Begin());
+  if (!options.token.empty()) {
+    RESMEM_ASSIGN_OR_RETURN(writer->repeated_,
+                            KnowsToken(path, writer->manifest_, options.token, rows));
+    if (writer->repeated_) {
+      writer->change_.reset();  // others may write
+      return writer;
+    }
+    AddToken(options.token, rows, &writer->manifest_);
+  }
+  RESMEM_RETURN_IF_ERROR(writer->Begin());
   return writer;
 }
 
-Status RowWriter::TakeToken(const std::string& token) {
-  std::vector<AppendToken>& known = manifest_.append_tokens;
-  const auto found = std::find_if(known.begin(), known.end(),
-                                  [&](const AppendToken& append) { return append.token == token; });
-  if (found == known.end()) {
-    if (known.size() >= kMostTokens) known.erase(known.begin());
-    known.push_back({token, rows_});
-    return {};
-  }
-  if (found->rows != rows_) {
-    return {ErrorCode::kMismatch,
-            Text(change_->folder(), ": the token \"", token, "\" was given for ", found->rows,
-                 " rows before, now for ", rows_, "; give every append a token of its own")};
-  }
-  repeated_ = true;
-  change_.reset();  // others may write
-  return {};
+void RowWriter::Continue(const std::string& token, int64_t rows) {
+  const Manifest& replaced = change_->current();
+  manifest_.append_tokens = replaced.append_tokens;
+  manifest_.next_id = std::max(manifest_.next_id, replaced.next_id);
+  counted_from_ = rows_ - rows;
+  if (!token.empty()) AddToken(token, rows, &manifest_);
 }
 
 Status RowWriter::Begin() {
   if (rows_ == 0) return {};
-  RESMEM_ASSIGN_OR_RETURN(
-      segment_, SegmentWriter::Create(change_->files(), change_->folder(),
-                                      change_->NewName(kSegmentPrefix), WrittenAs(), rows_));
+  std::vector<float> center;
+  if (!manifest_.segments.empty() && description().key_type == KeyType::kInt4) {
+    RESMEM_ASSIGN_OR_RETURN(const Segment first,
+                            Segment::Open(change_->files(), change_->folder(), description(),
+                                          manifest_.segments.front()));
+    RESMEM_RETURN_IF_ERROR(first.file().VerifySection(first.layout().key_center));
+    center.assign(first.key_center().begin(), first.key_center().end());
+  }
+  RESMEM_ASSIGN_OR_RETURN(segment_, SegmentWriter::Create(change_->files(), change_->folder(),
+                                                          change_->NewName(kSegmentPrefix),
+                                                          WrittenAs(), rows_, std::move(center)));
   return {};
 }
 
@@ -113,7 +136,7 @@ MemoryDescription RowWriter::WrittenAs() const {
 Status RowWriter::Add(const Rows& rows) {
   if (repeated_) return {};
   RESMEM_RETURN_IF_ERROR(broken_);
-  RESMEM_RETURN_IF_ERROR(CheckRows(rows, description(), added_));
+  RESMEM_RETURN_IF_ERROR(CheckRows(rows, description(), added_ - counted_from_));
   if (rows.count() > rows_ - added_) {
     return BadRow(Text("row ", rows_, " was added where ", rows_, " rows were announced"));
   }
@@ -137,7 +160,7 @@ Result<Rows> RowWriter::TransformKeys(const Rows& rows) {
     transformer_.Apply(rows.keys, /*threads=*/0, transformed_.data(), norms_.data());
     stored.keys = MatrixView(transformed_.data(), rows.count(), rows.keys.columns);
   }
-  RESMEM_RETURN_IF_ERROR(CheckStoredKeys(stored.keys, WrittenAs(), added_));
+  RESMEM_RETURN_IF_ERROR(CheckStoredKeys(stored.keys, WrittenAs(), added_ - counted_from_));
   return stored;
 }
 
@@ -189,8 +212,9 @@ Status RowWriter::CheckNotRepeated() const {
   if (twice == sorted.end()) return {};
   const auto first = std::find(user_ids_.begin(), user_ids_.end(), *twice);
   const auto second = std::find(first + 1, user_ids_.end(), *twice);
-  return BadRow(Text("ids, rows ", first - user_ids_.begin(), " and ", second - user_ids_.begin(),
-                     ": both are ", *twice, ", but an id must be given once"));
+  return BadRow(Text("ids, rows ", first - user_ids_.begin() - counted_from_, " and ",
+                     second - user_ids_.begin() - counted_from_, ": both are ", *twice,
+                     ", but an id must be given once"));
 }
 
 Status RowWriter::Finish(Progress* progress) {

@@ -15,6 +15,11 @@
 
 namespace resmem {
 
+// Whether the memory of this manifest knows the token; kMismatch where it was given for another
+// number of rows.
+Result<bool> KnowsToken(const std::string& path, const Manifest& manifest, const std::string& token,
+                        int64_t rows);
+
 class RowWriter {
  public:
   static Result<std::unique_ptr<RowWriter>> Create(FileSystem& files, const std::string& path,
@@ -23,6 +28,10 @@ class RowWriter {
                                                    const MemoryWriter::Options& options);
   static Result<std::unique_ptr<RowWriter>> Append(FileSystem& files, const std::string& path,
                                                    int64_t rows, const AppendOptions& options = {});
+
+  // Before the first Add() of a memory that replaces one: it keeps that one's tokens, and `token`
+  // for the last `rows` of its rows, which messages count from 0.
+  void Continue(const std::string& token, int64_t rows);
 
   const MemoryDescription& description() const { return manifest_.description; }
   bool repeated() const { return repeated_; }
@@ -36,8 +45,6 @@ class RowWriter {
   Status Begin();
   // What Add() writes: of the description, but for keys that are whitened later.
   MemoryDescription WrittenAs() const;
-  // Whether the memory knows the token; kMismatch where it was given for other rows.
-  Status TakeToken(const std::string& token);
   // Sets new_ids_ to the ids of these rows, the user's or the next ones.
   Status TakeIds(const Rows& rows);
   Status CheckNotLiving(std::span<const uint64_t> ids);
@@ -52,6 +59,7 @@ class RowWriter {
   std::optional<IndexOptions> index_{};  // of a new memory
   bool repeated_ = false;                // by the token: nothing is to be done
   int64_t added_ = 0;
+  int64_t counted_from_ = 0;  // the row that is row 0 of messages
   KeyTransformer transformer_;
   // Keys of a new memory that will be whitened: they are written as given, and again by Publish().
   bool to_be_whitened_ = false;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "format/checksum.h"
+#include "kernels/int4_keys.h"
 #include "kernels/number_codec.h"
 #include "memory/manifest/recorded_file.h"
 #include "support/text.h"
@@ -16,9 +17,15 @@ const T* Start(const ContainerReader& file, size_t section) {
   return section == SegmentLayout::kAbsent ? nullptr : file.Values<T>(section).data();
 }
 
-int64_t SourceBytes(const ContainerReader& file) {
-  const ContainerReader::Section& last = file.sections().back();
-  return last.shape.name == kSourceBytesName ? last.shape.rows : 0;
+// What the file says; the table is compared with the one that follows from it.
+SegmentSizes SizesOf(const ContainerReader& file) {
+  SegmentSizes sizes;
+  for (const ContainerReader::Section& section : file.sections()) {
+    if (section.shape.name == kSourceBytesName) sizes.source_bytes = section.shape.rows;
+    if (section.shape.name == kEntriesName) sizes.entries = section.shape.rows;
+    if (section.shape.name == kIdRunsName) sizes.id_runs = section.shape.rows;
+  }
+  return sizes;
 }
 
 }  // namespace
@@ -27,19 +34,22 @@ Result<Segment> Segment::Open(FileSystem& files, const std::string& folder,
                               const MemoryDescription& description, const FileRecord& record) {
   RESMEM_ASSIGN_OR_RETURN(ContainerReader file,
                           OpenRecordedFile(files, folder, record, FileKind::kSegment));
-  const int64_t source_bytes = file.sections().empty() ? 0 : SourceBytes(file);
-  const SegmentLayout expected(description, record.rows, source_bytes);
+  const SegmentSizes sizes = SizesOf(file);
+  const SegmentLayout expected(description, record.rows, sizes);
   RESMEM_RETURN_IF_ERROR(file.ExpectSections(expected.sections));
-  Segment segment(std::move(file), description, source_bytes, record.rows);
+  Segment segment(std::move(file), description, sizes, record.rows);
   RESMEM_RETURN_IF_ERROR(segment.CheckLabels());
+  RESMEM_RETURN_IF_ERROR(segment.CheckIdRuns());
+  RESMEM_RETURN_IF_ERROR(segment.CheckCenter());
+  RESMEM_RETURN_IF_ERROR(segment.CheckEntries());
   RESMEM_RETURN_IF_ERROR(segment.CheckSources());
   return segment;
 }
 
-Segment::Segment(ContainerReader file, const MemoryDescription& description, int64_t source_bytes,
-                 int64_t rows)
+Segment::Segment(ContainerReader file, const MemoryDescription& description,
+                 const SegmentSizes& sizes, int64_t rows)
     : file_(std::move(file)),
-      layout_(description, rows, source_bytes),
+      layout_(description, rows, sizes),
       rows_(rows),
       dim_(description.dim),
       outputs_(description.outputs),
@@ -56,11 +66,29 @@ Segment::Segment(ContainerReader file, const MemoryDescription& description, int
     case KeyType::kInt8:
       keys_ = std::as_bytes(file_.Values<int8_t>(layout_.keys)).data();
       break;
+    case KeyType::kInt4:
+      keys_ = std::as_bytes(file_.Values<uint8_t>(layout_.keys)).data();
+      break;
   }
+  key_center_ = Start<float>(file_, layout_.key_center);
   key_scales_ = Start<float>(file_, layout_.key_scales);
   key_norms_ = Start<float>(file_, layout_.key_norms);
   ids_ = Start<uint64_t>(file_, layout_.ids);
-  labels_ = Start<int32_t>(file_, layout_.labels);
+  id_runs_ = Start<uint64_t>(file_, layout_.id_runs);
+  counts_ = Start<uint8_t>(file_, layout_.counts);
+  starts_ = Start<uint64_t>(file_, layout_.starts);
+  packed_dropped_ = Start<uint16_t>(file_, layout_.packed_dropped);
+  entries_ = Start<std::byte>(file_, layout_.entries);
+  const StoredType label_type = layout_.labels == SegmentLayout::kAbsent
+                                    ? StoredType::kI32
+                                    : layout_.sections[layout_.labels].type;
+  if (label_type == StoredType::kU8) {
+    byte_labels_ = Start<uint8_t>(file_, layout_.labels);
+  } else if (label_type == StoredType::kU16) {
+    short_labels_ = Start<uint16_t>(file_, layout_.labels);
+  } else {
+    labels_ = Start<int32_t>(file_, layout_.labels);
+  }
   targets_ = Start<float>(file_, layout_.targets);
   logits_ = Start<float>(file_, layout_.logits);
   dropped_ = Start<float>(file_, layout_.dropped);
@@ -80,7 +108,18 @@ Segment::Segment(ContainerReader file, const MemoryDescription& description, int
   }
 }
 
+int32_t Segment::NarrowLabel(int64_t row) const {
+  return byte_labels_ != nullptr ? int32_t{byte_labels_[row]} : int32_t{short_labels_[row]};
+}
+
 Status Segment::CheckLabels() const {
+  if (byte_labels_ != nullptr || short_labels_ != nullptr) {
+    for (int64_t row = 0; row < rows_; ++row) {
+      if (NarrowLabel(row) < outputs_) continue;
+      return file_.Corrupt(
+          Text("row ", row, " has label ", NarrowLabel(row), ", allowed are 0 to ", outputs_ - 1));
+    }
+  }
   if (labels_ == nullptr) return {};
   // A negative label is a very large unsigned one.
   const auto classes = static_cast<uint32_t>(outputs_);
@@ -103,7 +142,7 @@ Status Segment::CheckSources() const {
 }
 
 KeyBlock Segment::keys() const {
-  return {key_type_, keys_, key_scales_, rows_};
+  return {key_type_, keys_, key_scales_, rows_, key_center_};
 }
 
 void Segment::RequireRows(size_t section, int64_t begin, int64_t count) const {
@@ -116,6 +155,7 @@ void Segment::RequireKeys(int64_t begin, int64_t count) const {
   if (file_.checked()) return;
   RequireRows(layout_.keys, begin, count);
   if (key_scales_ != nullptr) RequireRows(layout_.key_scales, begin, count);
+  if (key_center_ != nullptr) RequireRows(layout_.key_center, 0, 1);
 }
 
 void Segment::RequireResidualBlocks(int64_t row) const {
@@ -123,11 +163,16 @@ void Segment::RequireResidualBlocks(int64_t row) const {
        {layout_.logits, layout_.residuals, layout_.top_values, layout_.top_classes}) {
     if (section != SegmentLayout::kAbsent) RequireRows(section, row, 1);
   }
+  if (entries_ == nullptr) return;
+  const std::span<const std::byte> entries = PackedEntries(row);
+  file_.Require(layout_.entries, entries.data() - entries_, std::ssize(entries));
 }
 
 Status Segment::VerifyNarrow() const {
-  for (const size_t section : {layout_.key_scales, layout_.key_norms, layout_.ids, layout_.labels,
-                               layout_.dropped, layout_.source_offsets, layout_.source_bytes}) {
+  for (const size_t section :
+       {layout_.key_center, layout_.key_scales, layout_.key_norms, layout_.ids, layout_.id_runs,
+        layout_.labels, layout_.dropped, layout_.counts, layout_.starts, layout_.packed_dropped,
+        layout_.source_offsets, layout_.source_bytes}) {
     if (section != SegmentLayout::kAbsent) RESMEM_RETURN_IF_ERROR(file_.VerifySection(section));
   }
   return {};
@@ -146,13 +191,19 @@ void Segment::DecodeKey(int64_t row, float* key) const {
     case KeyType::kInt8:
       Int8ToFloat(reinterpret_cast<const int8_t*>(keys_) + begin, dim_, key_scales_[row], key);
       break;
+    case KeyType::kInt4:
+      Int4ToFloat(reinterpret_cast<const uint8_t*>(keys_) + row * Int4Bytes(dim_), dim_,
+                  key_scales_[row], key_center_, key);
+      break;
   }
 }
 
 std::string_view Segment::source(int64_t row) const {
   if (source_offsets_ == nullptr) return {};
-  const uint64_t begin = source_offsets_[row];
-  return {source_bytes_ + begin, static_cast<size_t>(source_offsets_[row + 1] - begin)};
+  const uint64_t begin = source_offsets_[row], end = source_offsets_[row + 1];
+  // They ascended when the file was opened; a page that was lost since reads as zeros.
+  if (begin > end) return {};
+  return {source_bytes_ + begin, static_cast<size_t>(end - begin)};
 }
 
 }  // namespace resmem

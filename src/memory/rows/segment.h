@@ -1,4 +1,4 @@
-// The rows of one segment file, mapped.  Rows are numbered from 0 here.
+// The rows of one segment file, mapped.  Rows are numbered from 0 here.  Copies share the map.
 //
 // Const methods may be called from any number of threads and require 0 <= row < rows().  Keys,
 // targets, logits and residuals are checked when they are first read: where a block is broken, the
@@ -6,6 +6,7 @@
 #ifndef RESMEM_MEMORY_ROWS_SEGMENT_H_
 #define RESMEM_MEMORY_ROWS_SEGMENT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -45,8 +46,9 @@ class Segment : public KeyCheck {
     RequireRow(layout_.key_norms, row);
     return key_norms_[row];
   }
-  uint64_t id(int64_t row) const { return ids_[row]; }
-  int32_t label(int64_t row) const { return labels_[row]; }
+  uint64_t id(int64_t row) const { return ids_ != nullptr ? ids_[row] : IdInRun(row); }
+  int32_t label(int64_t row) const { return labels_ != nullptr ? labels_[row] : NarrowLabel(row); }
+  // Not of packed ones.
   const int32_t* label_place(int64_t row) const { return labels_ + row; }
   const float* target(int64_t row) const {
     RequireRow(layout_.targets, row);
@@ -62,26 +64,32 @@ class Segment : public KeyCheck {
   void Residual(int64_t row, float temperature, float* out) const;
   void AddResidual(int64_t row, float temperature, float weight, float* scratch,
                    float* accumulator) const;
-  // Sparse only: AddResidual() of up to kMostTogether rows of segments of one memory, by
-  // AddEntries() of kernels/row_sums.h.
+  // Sparse and packed: AddResidual() of up to kMostTogether rows of segments of one memory, by
+  // AddEntries() of memory/residuals/row_sums.h.
   static constexpr size_t kMostTogether = 64;
   using Place = std::pair<const Segment*, int64_t>;  // a segment and a row in it
   static int64_t AddEntriesOf(std::span<const Place> rows, const float* weights, float* sum,
                               uint32_t* touched);
-  // Dense only: the row's values as they are stored, which are halves or not by the description.
-  const float* residuals(int64_t row) const {
-    RequireRow(layout_.residuals, row);
-    return residuals_ + row * outputs_;
-  }
-  const uint16_t* half_residuals(int64_t row) const {
-    RequireRow(layout_.residuals, row);
+  // Where a row's answer lies, for those who have called RequireResidual(): of the logits form, and
+  // of the dense one, whose values are halves or not by the description.
+  const float* logits_place(int64_t row) const { return logits_ + row * outputs_; }
+  const float* residuals_place(int64_t row) const { return residuals_ + row * outputs_; }
+  const uint16_t* half_residuals_place(int64_t row) const {
     return half_residuals_ + row * outputs_;
   }
-  // Sparse only: the `top` classes of a row and their residuals.
-  void Entries(int64_t row, int32_t* classes, float* values) const;
-  // Sparse only: lets the processor fetch what AddEntriesOf() will read of this row.
+  bool checked() const { return file_.checked(); }
+  // Sparse and packed: the classes of a row and their residuals, at most `top`; returns how many.
+  int64_t Entries(int64_t row, int32_t* classes, float* values) const;
+  // Packed only: the bytes of a row's entries.
+  std::span<const std::byte> PackedEntries(int64_t row) const;
+  uint8_t packed_count(int64_t row) const { return counts_[row]; }
+  uint16_t packed_dropped(int64_t row) const { return packed_dropped_[row]; }
+  // int4 keys only; the same in all segments of a memory.
+  std::span<const float> key_center() const { return {key_center_, static_cast<size_t>(dim_)}; }
+  // Sparse and packed: lets the processor fetch what AddEntriesOf() will read of this row.
   void PrefetchEntries(int64_t row) const;
-  // Sum of |r| that is stored, and that the sparse form dropped.  `scratch`: `outputs` floats.
+  // Sum of |r| that is stored, and that the sparse or packed form dropped.  `scratch`: `outputs`
+  // floats.
   struct Mass {
     double kept = 0, dropped = 0;
     double dropped_share() const { return dropped > 0 ? dropped / (kept + dropped) : 0; }
@@ -90,6 +98,10 @@ class Segment : public KeyCheck {
 
   // Checks at once what is small and has no check of its own: ids, labels, scales, sources.
   Status VerifyNarrow() const;
+  // The checksums of ids alone.
+  Status VerifyIds() const {
+    return file_.VerifySection(ids_ != nullptr ? layout_.ids : layout_.id_runs);
+  }
   // What no checksum can tell: the ranges of ids, int8 keys, scales, norms, sparse classes and
   // dropped mass.
   Status VerifyValues(uint64_t next_id) const;
@@ -100,9 +112,18 @@ class Segment : public KeyCheck {
   }
   void RequireRows(size_t section, int64_t begin, int64_t count) const;
   void RequireResidualBlocks(int64_t row) const;
-  Segment(ContainerReader file, const MemoryDescription& description, int64_t source_bytes,
+  Segment(ContainerReader file, const MemoryDescription& description, const SegmentSizes& sizes,
           int64_t rows);
   Status CheckLabels() const;
+  Status CheckIdRuns() const;
+  Status CheckCenter() const;
+  Status CheckEntries() const;
+  Status VerifyPackedValues() const;
+  int32_t NarrowLabel(int64_t row) const;
+  uint64_t IdInRun(int64_t row) const;
+  uint32_t PackedClass(const std::byte* entries, int64_t i) const;
+  static int64_t AddPackedOf(std::span<const Place> rows, const float* weights, float* sum,
+                             uint32_t* touched);
   Status CheckSources() const;
   uint32_t residual_class(int64_t entry) const {
     return narrow_classes_ != nullptr ? narrow_classes_[entry] : wide_classes_[entry];
@@ -117,10 +138,14 @@ class Segment : public KeyCheck {
   ResidualForm form_ = ResidualForm::kLogits;
   // Into the map; null where the section is absent.
   const std::byte* keys_ = nullptr;
+  const float* key_center_ = nullptr;
   const float* key_scales_ = nullptr;
   const float* key_norms_ = nullptr;
   const uint64_t* ids_ = nullptr;
+  const uint64_t* id_runs_ = nullptr;  // pairs: first row, its id
   const int32_t* labels_ = nullptr;
+  const uint8_t* byte_labels_ = nullptr;
+  const uint16_t* short_labels_ = nullptr;
   const float* targets_ = nullptr;
   const float* logits_ = nullptr;
   const float* residuals_ = nullptr;
@@ -128,6 +153,10 @@ class Segment : public KeyCheck {
   const uint16_t* narrow_classes_ = nullptr;
   const uint32_t* wide_classes_ = nullptr;
   const float* dropped_ = nullptr;
+  const uint8_t* counts_ = nullptr;
+  const uint64_t* starts_ = nullptr;
+  const uint16_t* packed_dropped_ = nullptr;
+  const std::byte* entries_ = nullptr;
   const uint64_t* source_offsets_ = nullptr;
   const char* source_bytes_ = nullptr;
 };

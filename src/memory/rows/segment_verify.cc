@@ -2,6 +2,7 @@
 #include <atomic>
 #include <limits>
 
+#include "kernels/int4_keys.h"
 #include "memory/rows/segment.h"
 #include "support/parallel.h"
 #include "support/text.h"
@@ -33,7 +34,7 @@ Status Segment::VerifyValues(uint64_t next_id) const {
     return row == rows_ ? Status() : file_.Corrupt(Text("row ", row, " has ", what));
   };
   RESMEM_RETURN_IF_ERROR(check("an id that is not below the manifest's next_id",
-                               [&](int64_t row) { return ids_[row] >= next_id; }));
+                               [&](int64_t row) { return id(row) >= next_id; }));
   if (key_type_ == KeyType::kInt8) {
     RESMEM_RETURN_IF_ERROR(
         check("a negative scale", [&](int64_t row) { return key_scales_[row] < 0; }));
@@ -42,6 +43,16 @@ Status Segment::VerifyValues(uint64_t next_id) const {
       bool bad = false;
       for (int64_t i = row * dim_; i < (row + 1) * dim_; ++i) bad |= codes[i] == -128;
       return bad;
+    }));
+  }
+  if (key_type_ == KeyType::kInt4) {
+    RESMEM_RETURN_IF_ERROR(check("a scale that is not 0 to 2^100", [&](int64_t row) {
+      return !(key_scales_[row] >= 0 && key_scales_[row] <= kLargestInt4);
+    }));
+    const int64_t bytes = Int4Bytes(dim_);
+    const auto* packed = reinterpret_cast<const uint8_t*>(keys_);
+    RESMEM_RETURN_IF_ERROR(check("a value behind the last of its key", [&](int64_t row) {
+      return dim_ % 2 == 1 && packed[(row + 1) * bytes - 1] > 15;
     }));
   }
   if (key_norms_ != nullptr) {
@@ -63,7 +74,7 @@ Status Segment::VerifyValues(uint64_t next_id) const {
           return false;
         }));
   }
-  return {};
+  return VerifyPackedValues();
 }
 
 }  // namespace resmem

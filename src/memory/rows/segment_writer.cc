@@ -6,17 +6,17 @@
 
 namespace resmem {
 
-Result<std::unique_ptr<SegmentWriter>> SegmentWriter::Create(FileSystem& files,
-                                                             const std::string& folder,
-                                                             const std::string& name,
-                                                             const MemoryDescription& description,
-                                                             int64_t rows) {
-  SegmentLayout layout(description, rows, ContainerWriter::kAsAppended);
+Result<std::unique_ptr<SegmentWriter>> SegmentWriter::Create(
+    FileSystem& files, const std::string& folder, const std::string& name,
+    const MemoryDescription& description, int64_t rows, std::vector<float> key_center) {
+  SegmentLayout layout(
+      description, rows,
+      {.source_bytes = ContainerWriter::kAsAppended, .entries = ContainerWriter::kAsAppended});
   RESMEM_ASSIGN_OR_RETURN(
       ContainerWriter writer,
       ContainerWriter::Create(files, folder + "/" + name, FileKind::kSegment, layout.sections));
-  std::unique_ptr<SegmentWriter> segment(
-      new SegmentWriter(description, std::move(layout), name, rows, std::move(writer)));
+  std::unique_ptr<SegmentWriter> segment(new SegmentWriter(
+      description, std::move(layout), name, rows, std::move(writer), std::move(key_center)));
   if (description.has_sources) {
     RESMEM_RETURN_IF_ERROR(segment->writer_.AppendValues<uint64_t>(segment->layout_.source_offsets,
                                                                    {&segment->source_end_, 1}));
@@ -25,13 +25,14 @@ Result<std::unique_ptr<SegmentWriter>> SegmentWriter::Create(FileSystem& files,
 }
 
 SegmentWriter::SegmentWriter(const MemoryDescription& description, SegmentLayout layout,
-                             std::string name, int64_t rows, ContainerWriter writer)
+                             std::string name, int64_t rows, ContainerWriter writer,
+                             std::vector<float> key_center)
     : description_(description),
       layout_(std::move(layout)),
       name_(std::move(name)),
       rows_(rows),
       writer_(std::move(writer)),
-      keys_(description_, layout_),
+      keys_(description_, layout_, std::move(key_center)),
       encoder_(description_, layout_) {}
 
 Status SegmentWriter::Add(const Rows& rows, std::span<const uint64_t> ids,
@@ -39,13 +40,27 @@ Status SegmentWriter::Add(const Rows& rows, std::span<const uint64_t> ids,
   RESMEM_RETURN_IF_ERROR(keys_.Append(rows.keys, norms, &writer_));
   RESMEM_RETURN_IF_ERROR(writer_.AppendValues<uint64_t>(layout_.ids, ids));
   if (layout_.labels != SegmentLayout::kAbsent) {
-    RESMEM_RETURN_IF_ERROR(writer_.AppendValues<int32_t>(layout_.labels, rows.labels));
+    RESMEM_RETURN_IF_ERROR(AppendLabels(layout_, rows.labels, &writer_));
   }
   if (layout_.targets != SegmentLayout::kAbsent) {
     RESMEM_RETURN_IF_ERROR(AppendMatrix(layout_.targets, rows.targets, &writer_));
   }
   RESMEM_RETURN_IF_ERROR(AddResiduals(rows));
   return AddSources(rows.sources);
+}
+
+Status AppendLabels(const SegmentLayout& layout, std::span<const int32_t> labels,
+                    ContainerWriter* writer) {
+  switch (layout.sections[layout.labels].type) {
+    case StoredType::kU8:
+      return writer->AppendValues<uint8_t>(layout.labels,
+                                           std::vector<uint8_t>(labels.begin(), labels.end()));
+    case StoredType::kU16:
+      return writer->AppendValues<uint16_t>(layout.labels,
+                                            std::vector<uint16_t>(labels.begin(), labels.end()));
+    default:
+      return writer->AppendValues<int32_t>(layout.labels, labels);
+  }
 }
 
 Status SegmentWriter::AddResiduals(const Rows& rows) {

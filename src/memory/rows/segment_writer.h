@@ -18,11 +18,12 @@ namespace resmem {
 
 class SegmentWriter {
  public:
-  // `rows` at least 1; `description` is sound.
+  // `rows` at least 1; `description` is sound.  `key_center`: as KeyEncoder's.
   static Result<std::unique_ptr<SegmentWriter>> Create(FileSystem& files, const std::string& folder,
                                                        const std::string& name,
                                                        const MemoryDescription& description,
-                                                       int64_t rows);
+                                                       int64_t rows,
+                                                       std::vector<float> key_center = {});
 
   // `rows` passed CheckRows(), their keys are as they are stored; `ids` has one for each, and so
   // has `norms` where keys are of unit length.  After an error the segment is lost.
@@ -35,7 +36,7 @@ class SegmentWriter {
 
  private:
   SegmentWriter(const MemoryDescription& description, SegmentLayout layout, std::string name,
-                int64_t rows, ContainerWriter writer);
+                int64_t rows, ContainerWriter writer, std::vector<float> key_center);
   Status AddResiduals(const Rows& rows);
   Status AddSources(std::span<const std::string> sources);
 
@@ -48,6 +49,10 @@ class SegmentWriter {
   ResidualEncoder encoder_;
   uint64_t source_end_ = 0;
 };
+
+// In the type that the layout has for them.
+Status AppendLabels(const SegmentLayout& layout, std::span<const int32_t> labels,
+                    ContainerWriter* writer);
 
 }  // namespace resmem
 

@@ -27,13 +27,39 @@ class PartOfProgress final : public Progress {
   int64_t before_, total_;
 };
 
+// Whether a segment's bytes mean the same in both.
+bool SameLayout(const MemoryDescription& a, const MemoryDescription& b) {
+  return a.task == b.task && a.dim == b.dim && a.outputs == b.outputs && a.key_type == b.key_type &&
+         a.key_transform == b.key_transform && a.form == b.form && a.top == b.top &&
+         a.half_residuals == b.half_residuals && a.has_sources == b.has_sources;
+}
+
+// Whether both answer in the same way, given the same neighbors.
+bool SameAnswers(const MemoryDescription& a, const MemoryDescription& b) {
+  return a.parameters == b.parameters && a.calibrator == b.calibrator &&
+         a.calibrator_temperature == b.calibrator_temperature && a.answer == b.answer &&
+         a.blend == b.blend && a.fingerprint == b.fingerprint && a.class_names == b.class_names;
+}
+
+// The segment of `former` that holds these bytes; null where there is none.
+const Segment* FindSegment(const StoredRows* former, const MemoryDescription& description,
+                           const FileRecord& record) {
+  if (former == nullptr || !SameLayout(former->manifest().description, description)) return nullptr;
+  const std::vector<FileRecord>& records = former->manifest().segments;
+  for (size_t i = 0; i < records.size(); ++i) {
+    if (records[i].SameBytes(record)) return &former->segments()[i];
+  }
+  return nullptr;
+}
+
 }  // namespace
 
-Result<StoredRows> StoredRows::Load(FileSystem& files, const std::string& folder) {
+Result<StoredRows> StoredRows::Load(FileSystem& files, const std::string& folder,
+                                    const StoredRows* former) {
   RESMEM_ASSIGN_OR_RETURN(Manifest manifest, ReadManifest(files, folder));
   while (true) {
     const int64_t generation = manifest.generation;
-    auto rows = Load(files, folder, std::move(manifest));
+    auto rows = Load(files, folder, std::move(manifest), former);
     if (rows.ok() || rows.status().code() != ErrorCode::kNotFound) return rows;
     // A named file is gone: another process has replaced the manifest since, or it is lost.
     RESMEM_ASSIGN_OR_RETURN(manifest, ReadManifest(files, folder));
@@ -45,17 +71,27 @@ Result<StoredRows> StoredRows::Load(FileSystem& files, const std::string& folder
   }
 }
 
-Result<StoredRows> StoredRows::Load(FileSystem& files, const std::string& folder,
-                                    Manifest manifest) {
+Result<StoredRows> StoredRows::Load(FileSystem& files, const std::string& folder, Manifest manifest,
+                                    const StoredRows* former) {
   StoredRows rows;
   rows.manifest_ = std::move(manifest);
   RESMEM_ASSIGN_OR_RETURN(rows.transformer_, LoadTransformer(files, folder, rows.manifest_));
   std::vector<int64_t> starts = {0};
   for (const FileRecord& record : rows.manifest_.segments) {
-    RESMEM_ASSIGN_OR_RETURN(Segment segment,
-                            Segment::Open(files, folder, rows.manifest_.description, record));
-    starts.push_back(starts.back() + segment.rows());
-    rows.segments_.push_back(std::move(segment));
+    const MemoryDescription& description = rows.manifest_.description;
+    if (const Segment* shared = FindSegment(former, description, record)) {
+      rows.segments_.push_back(*shared);
+    } else {
+      RESMEM_ASSIGN_OR_RETURN(Segment segment, Segment::Open(files, folder, description, record));
+      rows.segments_.push_back(std::move(segment));
+    }
+    if (description.key_type == KeyType::kInt4 &&
+        !std::ranges::equal(rows.segments_.front().key_center(),
+                            rows.segments_.back().key_center())) {
+      return rows.segments_.back().file().Corrupt(Text(
+          "its keys have another center than those of ", rows.segments_.front().file().path()));
+    }
+    starts.push_back(starts.back() + rows.segments_.back().rows());
   }
   rows.parts_ = PartFinder(std::move(starts));
   if (rows.manifest_.deletions) {
@@ -63,6 +99,50 @@ Result<StoredRows> StoredRows::Load(FileSystem& files, const std::string& folder
         rows.deleted_, ReadDeletions(files, folder, *rows.manifest_.deletions, rows.capacity()));
   }
   return rows;
+}
+
+Result<StoredRows> StoredRows::LoadJoined(std::span<const std::string> folders) {
+  std::optional<StoredRows> joined;
+  for (const std::string& folder : folders) {
+    RESMEM_ASSIGN_OR_RETURN(StoredRows rows, Load(FileSystem::Of(folder), folder));
+    rows.manifest_.former.reset();
+    rows.manifest_.ForgetIndex();
+    if (rows.manifest_.description.key_transform == KeyTransform::kWhiten) {
+      return Status(ErrorCode::kUnsupported,
+                    Text(folder,
+                         ": its keys are whitened, each memory's in its own way; join "
+                         "memories with --key-transform none or unit"));
+    }
+    if (!joined) {
+      joined.emplace(std::move(rows));
+      continue;
+    }
+    if (!SameLayout(joined->manifest_.description, rows.manifest_.description) ||
+        !SameAnswers(joined->manifest_.description, rows.manifest_.description)) {
+      return Status(ErrorCode::kMismatch,
+                    Text(folder, ": does not fit ", folders.front(),
+                         ": other rows, parameters, classes or another model; join memories "
+                         "that were made in the same way"));
+    }
+    joined->Append(std::move(rows));
+  }
+  return std::move(*joined);
+}
+
+void StoredRows::Append(StoredRows&& other) {
+  const int64_t before = capacity();
+  for (const int64_t row : other.deleted_) deleted_.push_back(before + row);
+  std::vector<int64_t> starts = {0};
+  for (Segment& segment : other.segments_) segments_.push_back(std::move(segment));
+  for (const Segment& segment : segments_) starts.push_back(starts.back() + segment.rows());
+  parts_ = PartFinder(std::move(starts));
+  for (FileRecord& record : other.manifest_.segments) {
+    manifest_.segments.push_back(std::move(record));
+  }
+  manifest_.next_id = std::max(manifest_.next_id, other.manifest_.next_id);
+  // Of which only the size is asked for.
+  if (other.manifest_.deletions) manifest_.bytes += other.manifest_.deletions->bytes;
+  manifest_.bytes += other.manifest_.bytes;
 }
 
 bool StoredRows::deleted(int64_t row) const {
@@ -73,6 +153,11 @@ std::pair<const Segment*, int64_t> StoredRows::Find(int64_t row) const {
   RESMEM_DCHECK(row >= 0 && row < capacity());
   const size_t segment = parts_.PartOf(row);
   return {&segments_[segment], row - parts_.start(segment)};
+}
+
+bool StoredRows::checked() const {
+  return std::all_of(segments_.begin(), segments_.end(),
+                     [](const Segment& segment) { return segment.checked(); });
 }
 
 uint64_t StoredRows::id(int64_t row) const {
@@ -135,7 +220,7 @@ Status StoredRows::VerifyNarrow() const {
 
 Status StoredRows::VerifyIds() const {
   for (const Segment& segment : segments_) {
-    RESMEM_RETURN_IF_ERROR(segment.file().VerifySection(segment.layout().ids));
+    RESMEM_RETURN_IF_ERROR(segment.VerifyIds());
   }
   return {};
 }

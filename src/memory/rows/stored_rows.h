@@ -21,10 +21,16 @@ namespace resmem {
 
 class StoredRows {
  public:
-  // A consistent state, even while another process compacts the memory.
-  static Result<StoredRows> Load(FileSystem& files, const std::string& folder);
+  // A consistent state, even while another process compacts the memory.  Segments that `former`
+  // has, too, are shared with it: neither mapped nor checked again.
+  static Result<StoredRows> Load(FileSystem& files, const std::string& folder,
+                                 const StoredRows* former = nullptr);
   // The state that this manifest tells of; a file that is gone is kNotFound.
-  static Result<StoredRows> Load(FileSystem& files, const std::string& folder, Manifest manifest);
+  static Result<StoredRows> Load(FileSystem& files, const std::string& folder, Manifest manifest,
+                                 const StoredRows* former = nullptr);
+
+  // Of several memories, one after the other, without their indexes: resmem/joined_memory.h.
+  static Result<StoredRows> LoadJoined(std::span<const std::string> folders);
 
   const Manifest& manifest() const { return manifest_; }
   const KeyTransformer& transformer() const { return transformer_; }
@@ -52,6 +58,8 @@ class StoredRows {
   void AddResidual(int64_t row, float temperature, float weight, std::span<float> scratch,
                    std::span<float> accumulator) const;
 
+  // Every block of every segment was found sound.
+  bool checked() const;
   // Segment::VerifyNarrow() of all.
   Status VerifyNarrow() const;
   // Every checksum, and the values that no checksum makes right.  Ids are compared by IdIndex.
@@ -59,6 +67,8 @@ class StoredRows {
   Status VerifyIds() const;
 
  private:
+  void Append(StoredRows&& other);
+
   Manifest manifest_;
   KeyTransformer transformer_;
   std::vector<Segment> segments_;
