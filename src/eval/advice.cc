@@ -55,11 +55,6 @@ std::string WhyNone(const ResidualMemory& memory, bool given, const Diagnosis& d
   return "";
 }
 
-bool HasWorseNll(const Evaluation& evaluation) {
-  return !evaluation.regression &&
-         evaluation.resmem_calibration.nll > evaluation.base_calibration.nll;
-}
-
 // What the answers' verdict does not say about the probabilities.
 std::string NllComparison(const Evaluation& evaluation) {
   if (!HasWorseNll(evaluation)) return "";
@@ -149,10 +144,7 @@ void SetVerdict(const ResidualMemory& memory, bool given, Diagnosis* diagnosis) 
     return;
   }
   const Evaluation& evaluation = *diagnosis->evaluation;
-  diagnosis->worse = evaluation.regression ? evaluation.regression->mse_reduction < 0
-                                           : evaluation.gain.harmed > evaluation.gain.fixed;
-  // ResMem's scores are no probabilities and promise nothing of the kind.
-  if (evaluation.method != Method::kResMem && HasWorseNll(evaluation)) diagnosis->worse = true;
+  diagnosis->worse = IsLessRight(evaluation) || HasWorseNll(evaluation);
   diagnosis->verdict = Comparison(evaluation) + NllComparison(evaluation);
 }
 
@@ -182,7 +174,7 @@ std::vector<std::string> Advice(const ResidualMemory& memory, const Diagnosis& d
                           " segments make opening slow: the next append joins the small ones, and "
                           "compacting makes one (resmem compact)."));
   }
-  if (!description.tuned) {
+  if (!description.tuned && description.answer == Method::kResMem) {
     advice.push_back(Text(description.task == Task::kRegression ? "k and sigma" : "k, sigma and T",
                           " are not tuned: choose them on validation rows (resmem tune)."));
   }

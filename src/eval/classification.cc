@@ -246,9 +246,8 @@ Result<int64_t> ClassificationJudge::AnswerOf(const Entry& entry, size_t number,
     case Method::kBlend:
     case Method::kLogitBoost: {
       const Blend& blend = *description.blend;
-      thread->blend->Load(logits, neighbors.rows_of(row), neighbors.distances_of(row),
-                          blend.parameters, blend.prior, blend.base_temperature);
-      thread->blend->Answer(blend, logits, scores);
+      thread->blend->Predict(blend, blend.parameters, logits, neighbors.rows_of(row),
+                             neighbors.distances_of(row), scores);
       return ArgMax(scores);
     }
     case Method::kNearestClassMean:
@@ -303,9 +302,11 @@ Status ClassificationJudge::CountSlice(const std::string& name, size_t row, int3
                                        int64_t number) {
   Slice& slice = slices_[name];
   slice.correct.resize(entries_.size());
+  slice.nll.resize(entries_.size());
   AddToGroup(base_answers()[row] == label, resmem_answers()[row] == label, &slice.group);
   for (size_t e = 0; e < entries_.size(); ++e) {
     slice.correct[e] += entries_[e].answers[row] == label ? 1 : 0;
+    slice.nll[e] += entries_[e].judged[row].nll;
   }
   if (slices_.size() <= kMostSlices) return {};
   return {ErrorCode::kBadData,
@@ -364,7 +365,10 @@ void ClassificationJudge::Finish(Evaluation* evaluation) const {
       result.floored = entry.floored;
     }
     if (entry.metrics) result.metrics = entry.metrics->Finish();
-    for (const auto& [name, slice] : slices_) result.slice_correct.push_back(slice.correct[e]);
+    for (const auto& [name, slice] : slices_) {
+      result.slice_correct.push_back(slice.correct[e]);
+      result.slice_nll.push_back(slice.nll[e]);
+    }
     evaluation->methods.push_back(std::move(result));
   }
   evaluation->gain = evaluation->methods.back().against_base;

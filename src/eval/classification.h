@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "eval/answers/rival_answers.h"
+#include "eval/answers/row_answers.h"
 #include "eval/calibration.h"
 #include "eval/confusions.h"
 #include "eval/judge.h"
 #include "eval/metrics.h"
 #include "eval/pair_counts.h"
-#include "eval/rival_answers.h"
-#include "eval/row_answers.h"
 #include "predict/blend.h"
 
 namespace resmem {
@@ -92,6 +92,7 @@ class ClassificationJudge : public Judge {
   struct Slice {
     GroupResult group;
     std::vector<int64_t> correct;  // of each entry
+    std::vector<double> nll;       // their sums
   };
   std::map<std::string, Slice> slices_;
   ConfusionCounts confusions_;

@@ -3,9 +3,9 @@
 #include <memory>
 #include <utility>
 
+#include "eval/answers/row_block.h"
 #include "eval/classification.h"
 #include "eval/regression.h"
-#include "eval/row_block.h"
 #include "eval/seconds_since.h"
 #include "eval/warnings.h"
 #include "support/guard.h"
@@ -50,6 +50,10 @@ Status CheckOptions(const MemoryDescription& description, const EvaluationOption
     return {ErrorCode::kInvalidArgument,
             Text("the method is ", MethodName(method),
                  ", but this memory has none: fit it on held-out rows with resmem tune")};
+  }
+  if (options.neighbors && options.leave_one_out) {
+    return {ErrorCode::kInvalidArgument,
+            "neighbors found elsewhere and leave-one-out exclude each other"};
   }
   const std::vector<int32_t>& coarse = options.coarse_of_class;
   if (!coarse.empty() && static_cast<int64_t>(coarse.size()) != description.outputs) {
@@ -132,9 +136,14 @@ class Evaluator {
             ? block_.exclude()
             : block_.exclude().subspan(static_cast<size_t>(begin), static_cast<size_t>(count));
     const Clock::time_point start = Clock::now();
-    RESMEM_RETURN_IF_ERROR(predictor_.FindNeighbors(block_.rows().keys.Slice(begin, count),
-                                                    largest_k_, exclude, options_.threads, nullptr,
-                                                    &neighbors_));
+    if (options_.neighbors) {
+      RESMEM_RETURN_IF_ERROR(
+          options_.neighbors(evaluation_.rows + begin, count, largest_k_, &neighbors_));
+    } else {
+      RESMEM_RETURN_IF_ERROR(predictor_.FindNeighbors(block_.rows().keys.Slice(begin, count),
+                                                      largest_k_, exclude, options_.threads,
+                                                      nullptr, &neighbors_));
+    }
     const Clock::time_point searched = Clock::now();
     evaluation_.search_seconds += std::chrono::duration<double>(searched - start).count();
     for (int64_t q = 0; q < count && neighbors_.k > 0; ++q) {

@@ -59,6 +59,35 @@ class EvaluateTest : public testing::Test {
   std::unique_ptr<Predictor> predictor_;
 };
 
+TEST_F(EvaluateTest, NeighborsFoundElsewhereAreUsedAsTheyAre) {
+  Build();
+  const Evaluation searched = Run(queries_.view());
+  Neighbors all;
+  ASSERT_TRUE(predictor_->FindNeighbors(queries_.view().keys, 7, {}, 1, nullptr, &all).ok());
+  EvaluationOptions options;
+  bool reversed = false;
+  options.neighbors = [&](int64_t begin, int64_t count, int64_t k, Neighbors* out) -> Status {
+    *out = {count, k, {}, {}};
+    for (int64_t q = begin; q < begin + count; ++q) {
+      const int64_t from = reversed ? all.queries - 1 - q : q;
+      const auto rows = all.rows_of(from).first(static_cast<size_t>(k));
+      const auto distances = all.distances_of(from).first(static_cast<size_t>(k));
+      out->rows.insert(out->rows.end(), rows.begin(), rows.end());
+      out->distances.insert(out->distances.end(), distances.begin(), distances.end());
+    }
+    return {};
+  };
+  const Evaluation given = Run(queries_.view(), options, /*block_rows=*/40);
+  EXPECT_EQ(given.gain.fixed, searched.gain.fixed);
+  EXPECT_EQ(given.gain.harmed, searched.gain.harmed);
+  EXPECT_EQ(given.resmem_calibration.nll, searched.resmem_calibration.nll);
+  reversed = true;
+  EXPECT_NE(Run(queries_.view(), options).resmem_calibration.nll, searched.resmem_calibration.nll);
+  options.leave_one_out = true;
+  EXPECT_EQ(Evaluate(*predictor_, ReadRows(queries_.view()), options).status().code(),
+            ErrorCode::kInvalidArgument);
+}
+
 TEST_F(EvaluateTest, EveryMethodCountsWhatItsOwnPredictionsSay) {
   Build();
   const Evaluation result = Run(queries_.view());

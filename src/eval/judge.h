@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "eval/row_block.h"
+#include "eval/answers/row_block.h"
 
 namespace resmem {
 

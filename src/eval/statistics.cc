@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace resmem {
 namespace {
@@ -117,6 +118,26 @@ PairedGain MakePairedGain(int64_t fixed, int64_t harmed, int64_t both_right, int
   result.interval = PairedInterval(fixed, harmed, both_right, both_wrong);
   result.p_value = McNemarP(fixed, harmed);
   return result;
+}
+
+Interval MeanInterval(std::span<const double> values, std::span<const int32_t> slices) {
+  double mean = 0;
+  for (const double value : values) mean += value / static_cast<double>(values.size());
+  std::vector<double> away;  // from the mean, of each independent draw
+  if (slices.empty()) {
+    for (const double value : values) away.push_back(value - mean);
+  } else {
+    away.resize(static_cast<size_t>(*std::max_element(slices.begin(), slices.end())) + 1);
+    for (size_t i = 0; i < values.size(); ++i)
+      away[static_cast<size_t>(slices[i])] += values[i] - mean;
+    const double share = static_cast<double>(away.size()) / static_cast<double>(values.size());
+    for (double& sum : away) sum *= share;
+  }
+  double squares = 0;
+  for (const double one : away) squares += one * one;
+  const double deviation = std::sqrt(squares / static_cast<double>(away.size() - 1));
+  const double half = MeanHalfWidth(deviation, std::ssize(away));
+  return {mean - half, mean + half};
 }
 
 }  // namespace resmem

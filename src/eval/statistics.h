@@ -3,6 +3,7 @@
 #define RESMEM_EVAL_STATISTICS_H_
 
 #include <cstdint>
+#include <span>
 
 #include "resmem/evaluation.h"
 
@@ -24,6 +25,11 @@ double McNemarP(int64_t fixed, int64_t harmed);
 // Half the width of the interval of a mean: Student's quantile times deviation / sqrt(count);
 // infinite for fewer than two values.
 double MeanHalfWidth(double deviation, int64_t count);
+
+// Of the mean of values.  `slices`: which slice each is of, where those of one belong together;
+// their sums count then, as so many independent draws (the ratio estimator of a cluster sample).
+// None: each value is a draw.
+Interval MeanInterval(std::span<const double> values, std::span<const int32_t> slices);
 
 }  // namespace resmem
 

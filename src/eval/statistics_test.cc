@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <vector>
+
+#include "support/random.h"
 
 namespace resmem {
 namespace {
@@ -124,6 +127,37 @@ TEST(DifferenceInterval, AgreesWithPublishedValues) {
   const Interval interval = DifferenceInterval(MakeAccuracy(56, 70), MakeAccuracy(48, 80));
   EXPECT_NEAR(interval.low, 0.0524, 5e-5);
   EXPECT_NEAR(interval.high, 0.3339, 5e-5);
+}
+
+TEST(MeanInterval, OfIndependentValuesIsStudents) {
+  const std::vector<double> values = {1, 2, 3, 4, 5};
+  const Interval interval = MeanInterval(values, {});
+  EXPECT_NEAR(interval.low, 3 - 2.7764 * std::sqrt(2.5 / 5), 1e-3);
+  EXPECT_NEAR(interval.high, 3 + 2.7764 * std::sqrt(2.5 / 5), 1e-3);
+}
+
+TEST(MeanInterval, OfSlicesOfOneValueIsTheSame) {
+  const std::vector<double> values = {1, 2, 3, 4, 5};
+  const std::vector<int32_t> slices = {3, 1, 0, 2, 4};
+  EXPECT_NEAR(MeanInterval(values, slices).low, MeanInterval(values, {}).low, 1e-12);
+}
+
+// Values that are repeated say nothing more.
+TEST(MeanInterval, CountsSlicesAndNotValues) {
+  Random random(1);
+  std::vector<double> values, repeated;
+  std::vector<int32_t> slices;
+  for (int32_t slice = 0; slice < 30; ++slice) {
+    values.push_back(random.Normal());
+    for (int i = 0; i < 50; ++i) {
+      repeated.push_back(values.back());
+      slices.push_back(slice);
+    }
+  }
+  const Interval once = MeanInterval(values, {}), many = MeanInterval(repeated, slices);
+  EXPECT_NEAR(many.low, once.low, 1e-9);
+  EXPECT_NEAR(many.high, once.high, 1e-9);
+  EXPECT_LT(MeanInterval(repeated, {}).high - once.low, 0.7 * (once.high - once.low));
 }
 
 }  // namespace

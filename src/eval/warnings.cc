@@ -168,4 +168,14 @@ std::vector<std::string> EvaluationWarnings(const ResidualMemory& memory,
   return warnings;
 }
 
+bool IsLessRight(const Evaluation& evaluation) {
+  return evaluation.regression ? evaluation.regression->mse_reduction < 0
+                               : evaluation.gain.harmed > evaluation.gain.fixed;
+}
+
+bool HasWorseNll(const Evaluation& evaluation) {
+  return !evaluation.regression &&
+         evaluation.resmem_calibration.nll > evaluation.base_calibration.nll;
+}
+
 }  // namespace resmem

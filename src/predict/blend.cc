@@ -15,7 +15,17 @@ namespace {
 constexpr float kMostDeviations = 3;
 // Distances below this share of sigma weigh the same; it keeps log d finite for copies.
 constexpr float kLeastDistance = 1e-3f;
-constexpr size_t kFadeBegins = 90, kFadeEnds = 99;
+// Percentiles.  Chosen on shifted images of Fashion-MNIST that no test uses
+// (docs/results/guard.md).  Distance alone, without the spread, has to begin earlier.
+constexpr size_t kFarBegins = 95, kFarBeginsAlone = 90, kFarEnds = 99;
+constexpr size_t kFlatBegins = 5, kFlatEnds = 0;
+
+// 1 up to `begin`, 0 from `end` on.
+float Ramp(float begin, float end, float value) {
+  if (value <= begin) return 1;
+  if (value >= end) return 0;
+  return (end - value) / (end - begin);
+}
 
 }  // namespace
 
@@ -50,10 +60,12 @@ std::array<float, Blend::kGates> ScaledGates(const Blend& blend, const BlendGate
 
 float FadeOf(const Blend& blend, const BlendGates& gates) {
   if (!gates.neighbors) return 0;
-  const float begin = blend.distances[kFadeBegins], end = blend.distances[kFadeEnds];
-  if (gates.distance <= begin) return 1;
-  if (gates.distance >= end) return 0;
-  return (end - gates.distance) / (end - begin);
+  const auto far = [&](size_t begins) {
+    return Ramp(blend.distances[begins], blend.distances[kFarEnds], gates.distance);
+  };
+  if (blend.spreads.empty()) return far(kFarBeginsAlone);
+  return far(kFarBegins) *
+         Ramp(-blend.spreads[kFlatBegins], -blend.spreads[kFlatEnds], -gates.spread);
 }
 
 float PercentileOf(const Blend& blend, float distance) {
@@ -85,11 +97,14 @@ BlendRow::BlendRow(const ResidualMemory& memory, ResidualCache* cache)
     : BlendRow(memory, Correction(memory, cache)) {}
 
 BlendRow::BlendRow(const ResidualMemory& memory, Correction correction)
-    : classify_(memory.description().task == Task::kClassification),
+    : memory_(&memory),
+      classify_(memory.description().task == Task::kClassification),
       correction_(std::move(correction)) {
   const auto outputs = static_cast<size_t>(memory.description().outputs);
   for (auto& part : parts_) part.resize(outputs);
-  for (auto* values : {&base_, &log_base_, &labels_, &expected_}) values->resize(outputs);
+  for (auto* values : {&base_, &log_base_, &labels_, &expected_, &scratch_, &label_sums_}) {
+    values->resize(outputs);
+  }
 }
 
 void BlendRow::Weigh(std::span<const int64_t> rows, std::span<const float> distances,
@@ -124,8 +139,8 @@ void BlendRow::Restore(std::span<const float> labels, std::span<const float> res
 
 void BlendRow::LoadLogs(std::span<const float> logits, float prior, float base_temperature) {
   const auto outputs = static_cast<int64_t>(logits.size());
-  BaseLogs(logits.data(), outputs, base_temperature, parts_[kBasePart].data(), base_.data(),
-           log_base_.data());
+  gates_.spread = BaseLogs(logits.data(), outputs, base_temperature, parts_[kBasePart].data(),
+                           base_.data(), log_base_.data());
   if (!gates_.neighbors) {
     std::ranges::fill(parts_[kLabelsPart], 0.0f);
     std::ranges::fill(parts_[kExpectedPart], 0.0f);
@@ -158,6 +173,55 @@ void BlendRow::Answer(const Blend& blend, std::span<const float> logits,
   const float* const parts[] = {parts_[0].data(), parts_[1].data(), parts_[2].data(),
                                 parts_[3].data()};
   CombineParts(b.data(), parts, outputs, out.data());
+  Softmax(out.data(), outputs, 1.0f, out.data());
+}
+
+void BlendRow::SumLabels(std::span<const float> residual) {
+  const WeightedNeighbors& neighbors = correction_.neighbors();
+  labeled_.clear();
+  labeled_.reserve(neighbors.rows.size());
+  for (size_t i = 0; i < neighbors.rows.size(); ++i) {
+    const auto label = static_cast<size_t>(memory_->label(neighbors.rows[i]));
+    if (label_sums_[label] == 0) labeled_.push_back({label, residual[label]});
+    label_sums_[label] += neighbors.weights[i];
+  }
+}
+
+void BlendRow::Predict(const Blend& blend, const Parameters& parameters,
+                       std::span<const float> logits, std::span<const int64_t> rows,
+                       std::span<const float> distances, std::span<float> out) {
+  const auto outputs = static_cast<int64_t>(out.size());
+  correction_.Weigh(rows, distances, parameters);
+  gates_ = GatesOf(distances, correction_.neighbors(), parameters.sigma);
+  if (correction_.empty()) {
+    return Softmax(logits.data(), outputs, blend.base_temperature, out.data());
+  }
+  std::ranges::fill(out, 0.0f);
+  correction_.AddTo(parameters.temperature, out);
+  SumLabels(out);
+  EtaTerms terms;
+  terms.prior = blend.prior;
+  terms.base_temperature = blend.base_temperature;
+  terms.shape = BaseExponentials(logits.data(), outputs, blend.base_temperature, scratch_.data());
+  gates_.spread = terms.shape.spread;
+  const std::array<float, Blend::kParts> b = CoefficientsOf(blend, gates_);
+  std::ranges::copy(b, terms.b);
+  EtaWithoutLabels(terms, logits.data(), scratch_.data(), outputs, out.data());
+  // The few that are a neighbor's label: one by one, as LogMixture() does.
+  const float log_total = PortableLog(terms.shape.total), log_prior = PortableLog(blend.prior);
+  for (const auto& [label, residual] : labeled_) {
+    const float labels = label_sums_[label] * correction_.neighbors().scale;
+    label_sums_[label] = 0;
+    const float over = std::max(logits[label] - terms.shape.largest, kLeastLog);
+    const float without = (log_prior - log_total) + over * (1 / blend.base_temperature);
+    const float base = blend.prior * (scratch_[label] / terms.shape.total);
+    const auto log_mixture = [&](float sum) {
+      const bool from_sum = sum > 0 && sum + base >= std::numeric_limits<float>::min();
+      return from_sum ? PortableLog(sum + base) : without;
+    };
+    out[label] = b[kBasePart] * over + b[kLabelsPart] * log_mixture(labels) +
+                 b[kExpectedPart] * log_mixture(labels - residual) + b[kResidualPart] * residual;
+  }
   Softmax(out.data(), outputs, 1.0f, out.data());
 }
 

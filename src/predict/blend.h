@@ -28,7 +28,11 @@ enum BlendPart : size_t { kBasePart, kLabelsPart, kExpectedPart, kResidualPart }
 struct BlendGates {
   std::array<float, Blend::kGates> u{};  // log d_1, log d_k, log n_eff; not scaled
   float distance = 0;                    // to the tenth neighbor, or the last of fewer
-  bool neighbors = false;                // whether there are any
+  // Standard deviation of the logits over the classes: small where the base hardly tells classes
+  // apart.  Blurred, darkened and noisy inputs lie close to each other and near rows of any class,
+  // so that distances may be small all the same.
+  float spread = 0;
+  bool neighbors = false;  // whether there are any
 };
 // `distances`: of the neighbors that count.
 BlendGates GatesOf(std::span<const float> distances, const WeightedNeighbors& neighbors,
@@ -37,7 +41,7 @@ BlendGates GatesOf(std::span<const float> distances, const WeightedNeighbors& ne
 // Scaled and held within -3 .. 3.
 std::array<float, Blend::kGates> ScaledGates(const Blend& blend, const BlendGates& gates);
 
-// 1 up to the 90th percentile of the distances that the blend was fitted on, 0 from the 99th on.
+// 1 where distance and spread are as of the rows that the blend was fitted on, 0 beyond.
 float FadeOf(const Blend& blend, const BlendGates& gates);
 
 // 0 .. 100: where a distance lies among those that the blend was fitted on.
@@ -80,18 +84,34 @@ class BlendRow {
 
   // out = softmax(eta); regression: logits + b_3 (A - B).
   void Answer(const Blend& blend, std::span<const float> logits, std::span<float> out) const;
+  // Classification: Load() and Answer() in fewer passes, the same but for rounding; parts are not
+  // there afterwards, gates are.
+  void Predict(const Blend& blend, const Parameters& parameters, std::span<const float> logits,
+               std::span<const int64_t> rows, std::span<const float> distances,
+               std::span<float> out);
 
  private:
   void Weigh(std::span<const int64_t> rows, std::span<const float> distances,
              const Parameters& parameters);
   BlendRow(const ResidualMemory& memory, Correction correction);
+  // Adds up label_sums_ and remembers which classes there are.
+  void SumLabels(std::span<const float> residual);
 
+  const ResidualMemory* memory_;
   const bool classify_;
   Correction correction_;
   BlendGates gates_;
   std::array<std::vector<float>, Blend::kParts> parts_;
   std::vector<float> base_, log_base_;    // p0
   std::vector<float> labels_, expected_;  // A, B
+  std::vector<float> scratch_;
+  // Predict(): weights by label, 0 between two queries; and the classes that have some.
+  std::vector<float> label_sums_;
+  struct LabelSum {
+    size_t label;
+    float residual;  // A - B of this class
+  };
+  std::vector<LabelSum> labeled_;
 };
 
 }  // namespace resmem

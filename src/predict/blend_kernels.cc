@@ -1,6 +1,7 @@
 #include "predict/blend_kernels.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
@@ -16,9 +17,6 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Vector = hn::Vec<Floats>;
-
-// A class less likely than this is out of the question; finite, so that no product is NaN.
-constexpr float kLeastLog = -1e4f;
 
 // x = 2^e m, m from 0.7071 to 1.4142; log m is the polynomial of Cephes' logf.
 HWY_INLINE Vector LogOf(Vector x) {
@@ -63,45 +61,151 @@ HWY_INLINE void StoreSome(Vector v, int64_t count, float* out) {
   StoreFirst(v, count, out);
 }
 
+// One sum for each of 16 virtual lanes, whatever the width of a vector.
+class LaneSums {
+ public:
+  HWY_INLINE void Add(int64_t i, int64_t count, Vector v) {
+    const Floats d;
+    float* const lanes = sums_ + i % kVirtualLanes;
+    const auto there = hn::FirstN(d, static_cast<size_t>(count));
+    hn::Store(hn::Add(hn::Load(d, lanes), hn::IfThenElseZero(there, v)), d, lanes);
+  }
+
+  HWY_INLINE float Take() {
+    const Floats d;
+    const int64_t step = static_cast<int64_t>(hn::Lanes(d));
+    for (int64_t width = kVirtualLanes / 2; width >= step; width /= 2) {
+      for (int64_t lane = 0; lane < width; lane += step) {
+        hn::Store(hn::Add(hn::Load(d, sums_ + lane), hn::Load(d, sums_ + lane + width)), d,
+                  sums_ + lane);
+      }
+    }
+    return SumOfHalves(d, hn::Load(d, sums_));
+  }
+
+ private:
+  HWY_ALIGN float sums_[kVirtualLanes] = {};
+};
+
 void Log(const float* x, int64_t n, float* out) {
   ForVectors(n, [=](int64_t i, int64_t count)
                     HWY_ATTR { StoreSome(LogOf(LoadSome(x + i, count, 1.0f)), count, out + i); });
 }
 
-void BaseLogs(const float* logits, int64_t n, float temperature, float* shifted, float* p,
-              float* log_p) {
-  const Floats d;
-  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
-  constexpr float kLowest = std::numeric_limits<float>::lowest();
-  Vector most = hn::Set(d, kLowest);
-  ForVectors(n, [&](int64_t i, int64_t count)
-                    HWY_ATTR { most = hn::Max(most, LoadSome(logits + i, count, kLowest)); });
-  const Vector largest = hn::MaxOfLanes(d, most);
-  const Vector divisor = hn::Set(d, temperature), least = hn::Set(d, kLeastLog);
-  // One sum for each of 16 virtual lanes, whatever the width of a vector.
-  HWY_ALIGN float sums[kVirtualLanes] = {};
-  ForVectors(n, [&](int64_t i, int64_t count) HWY_ATTR {
-    const Vector over = hn::Sub(LoadSome(logits + i, count, kLowest), largest);
-    const Vector log = hn::Max(hn::Div(over, divisor), least);
-    const Vector e = ExpOf<Range::kNotPositive>(d, log);
-    StoreSome(hn::Max(over, least), count, shifted + i);
-    StoreSome(log, count, log_p + i);
-    StoreSome(e, count, p + i);
-    float* const lanes = sums + i % kVirtualLanes;
-    const auto there = hn::FirstN(d, static_cast<size_t>(count));
-    hn::Store(hn::Add(hn::Load(d, lanes), hn::IfThenElseZero(there, e)), d, lanes);
-  });
-  for (int64_t width = kVirtualLanes / 2; width >= step; width /= 2) {
-    for (int64_t lane = 0; lane < width; lane += step) {
-      hn::Store(hn::Add(hn::Load(d, sums + lane), hn::Load(d, sums + lane + width)), d,
-                sums + lane);
-    }
+// As many accumulators as fill the virtual lanes, so that every width adds up in the same order.
+struct Accumulators {
+  Vector parts[kVirtualLanes];
+  HWY_INLINE void Fill(Vector v) {
+    for (Vector& part : parts) part = v;
   }
-  const float total = SumOfHalves(d, hn::Load(d, sums));
-  const Vector factor = hn::Set(d, 1.0f / total), log_total = LogOf(hn::Set(d, total));
+  HWY_INLINE float Sum() {
+    const Floats d;
+    for (int64_t width = kVirtualLanes / static_cast<int64_t>(hn::Lanes(d)) / 2; width > 0;
+         width /= 2) {
+      for (int64_t v = 0; v < width; ++v) parts[v] = hn::Add(parts[v], parts[v + width]);
+    }
+    return SumOfHalves(d, parts[0]);
+  }
+};
+
+// body(v, i, count): vector v of those that fill the virtual lanes, from value i on.
+template <class Body>
+HWY_INLINE void ForLanes(int64_t n, const Body& body) {
+  const int64_t step = static_cast<int64_t>(hn::Lanes(Floats())), vectors = kVirtualLanes / step;
+  int64_t i = 0;
+  for (; i + kVirtualLanes <= n; i += kVirtualLanes) {
+    for (int64_t v = 0; v < vectors; ++v) body(v, i + v * step, step);
+  }
+  for (int64_t v = 0; i < n; ++v, i += step) body(v, i, std::min(step, n - i));
+}
+
+BaseShape BaseExponentials(const float* logits, int64_t n, float temperature, float* e) {
+  const Floats d;
+  // Squares are summed around a value that is not an outlier.
+  const float a = logits[0], b = logits[n / 2], c = logits[n - 1];
+  const float middle = std::max(std::min(a, b), std::min(std::max(a, b), c));
+  const Vector pivot = hn::Set(d, middle), least = hn::Set(d, kLeastLog);
+  const Vector most = hn::Neg(least);
+  Accumulators largest, sums, squares, total;
+  largest.Fill(hn::Set(d, std::numeric_limits<float>::lowest()));
+  for (Accumulators* one : {&sums, &squares, &total}) one->Fill(hn::Zero(d));
+  ForLanes(n, [&](int64_t v, int64_t i, int64_t count) HWY_ATTR {
+    const Vector x = LoadSome(logits + i, count, middle);  // nothing to either sum
+    const Vector away = hn::Min(hn::Max(hn::Sub(x, pivot), least), most);
+    largest.parts[v] = hn::Max(largest.parts[v], x);
+    sums.parts[v] = hn::Add(sums.parts[v], away);
+    squares.parts[v] = hn::Add(squares.parts[v], hn::Mul(away, away));
+  });
+  Vector top = largest.parts[0];
+  for (int64_t v = 1; v < kVirtualLanes / static_cast<int64_t>(hn::Lanes(d)); ++v) {
+    top = hn::Max(top, largest.parts[v]);
+  }
+  top = hn::MaxOfLanes(d, top);
+  const Vector inverse = hn::Set(d, 1 / temperature);
+  ForLanes(n, [&](int64_t v, int64_t i, int64_t count) HWY_ATTR {
+    const Vector over = hn::Sub(LoadSome(logits + i, count, 0.0f), top);
+    const Vector value = ExpOf<Range::kNotPositive>(d, hn::Max(hn::Mul(over, inverse), least));
+    StoreSome(value, count, e + i);
+    const auto there = hn::FirstN(d, static_cast<size_t>(count));
+    total.parts[v] = hn::Add(total.parts[v], hn::IfThenElseZero(there, value));
+  });
+  BaseShape shape;
+  shape.largest = hn::GetLane(top);
+  shape.total = total.Sum();
+  const double values = static_cast<double>(n), mean = static_cast<double>(sums.Sum()) / values;
+  const double variance = static_cast<double>(squares.Sum()) / values - mean * mean;
+  shape.spread = static_cast<float>(std::sqrt(std::max(variance, 0.0)));
+  return shape;
+}
+
+float BaseLogs(const float* logits, int64_t n, float temperature, float* shifted, float* p,
+               float* log_p) {
+  const Floats d;
+  const BaseShape shape = BaseExponentials(logits, n, temperature, p);
+  const Vector largest = hn::Set(d, shape.largest), inverse = hn::Set(d, 1 / temperature);
+  const Vector least = hn::Set(d, kLeastLog);
+  const Vector factor = hn::Set(d, 1.0f / shape.total), log_total = LogOf(hn::Set(d, shape.total));
   ForVectors(n, [&](int64_t i, int64_t count) HWY_ATTR {
+    const Vector over = hn::Sub(LoadSome(logits + i, count, shape.largest), largest);
+    StoreSome(hn::Max(over, least), count, shifted + i);
+    StoreSome(hn::Sub(hn::Max(hn::Mul(over, inverse), least), log_total), count, log_p + i);
     StoreSome(hn::Mul(LoadSome(p + i, count, 0.0f), factor), count, p + i);
-    StoreSome(hn::Sub(LoadSome(log_p + i, count, 0.0f), log_total), count, log_p + i);
+  });
+  return shape.spread;
+}
+
+// Classes that no neighbor has as its label: A = 0, B = -(A - B).
+void EtaWithoutLabels(const EtaTerms& terms, const float* logits, const float* e, int64_t n,
+                      float* eta) {
+  const Floats d;
+  const float inverse = 1 / terms.base_temperature;
+  const Vector largest = hn::Set(d, terms.shape.largest), least = hn::Set(d, kLeastLog);
+  const Vector zero = hn::Zero(d), slope = hn::Set(d, inverse);
+  // log(a p) = log_a + over / T0, and what it is worth beside the base's own part.
+  const Vector log_a =
+      hn::Sub(LogOf(hn::Set(d, terms.prior)), LogOf(hn::Set(d, terms.shape.total)));
+  const Vector a_p = hn::Mul(hn::Set(d, terms.prior), hn::Set(d, 1.0f / terms.shape.total));
+  const Vector normal = hn::Set(d, std::numeric_limits<float>::min());
+  const Vector b0 = hn::Set(d, terms.b[0] + terms.b[1] * inverse), b1 = hn::Set(d, terms.b[1]),
+               b2 = hn::Set(d, terms.b[2]), b3 = hn::Set(d, terms.b[3]);
+  const Vector constant = hn::Mul(b1, log_a);
+  ForVectors(n, [&](int64_t i, int64_t count) HWY_ATTR {
+    const Vector over =
+        hn::Max(hn::Sub(LoadSome(logits + i, count, terms.shape.largest), largest), least);
+    const Vector residual = LoadSome(eta + i, count, 0.0f), expected = hn::Sub(zero, residual);
+    const Vector without = hn::Add(log_a, hn::Mul(slope, over));
+    Vector log_expected = without;
+    const auto positive = hn::Gt(expected, zero);
+    // Most classes have no neighbor where there are many.
+    if (!hn::AllFalse(d, positive)) {
+      const Vector mixture = hn::Add(expected, hn::Mul(a_p, LoadSome(e + i, count, 0.0f)));
+      const auto from_sum = hn::And(positive, hn::Ge(mixture, normal));
+      log_expected = hn::IfThenElse(from_sum, LogOf(hn::Max(mixture, normal)), without);
+    }
+    Vector sum = hn::Add(constant, hn::Mul(b0, over));
+    sum = hn::Add(sum, hn::Mul(b2, log_expected));
+    sum = hn::Add(sum, hn::Mul(b3, residual));
+    StoreSome(sum, count, eta + i);
   });
 }
 
@@ -143,16 +247,25 @@ HWY_AFTER_NAMESPACE();
 namespace resmem {
 
 HWY_EXPORT(Log);
+HWY_EXPORT(BaseExponentials);
 HWY_EXPORT(BaseLogs);
+HWY_EXPORT(EtaWithoutLabels);
 HWY_EXPORT(LogMixture);
 HWY_EXPORT(CombineParts);
 
 void Log(const float* x, int64_t n, float* out) {
   RESMEM_DISPATCH(Log)(x, n, out);
 }
-void BaseLogs(const float* logits, int64_t n, float temperature, float* shifted, float* p,
-              float* log_p) {
-  RESMEM_DISPATCH(BaseLogs)(logits, n, temperature, shifted, p, log_p);
+BaseShape BaseExponentials(const float* logits, int64_t n, float temperature, float* e) {
+  return RESMEM_DISPATCH(BaseExponentials)(logits, n, temperature, e);
+}
+float BaseLogs(const float* logits, int64_t n, float temperature, float* shifted, float* p,
+               float* log_p) {
+  return RESMEM_DISPATCH(BaseLogs)(logits, n, temperature, shifted, p, log_p);
+}
+void EtaWithoutLabels(const EtaTerms& terms, const float* logits, const float* e, int64_t n,
+                      float* eta) {
+  RESMEM_DISPATCH(EtaWithoutLabels)(terms, logits, e, n, eta);
 }
 void LogMixture(const float* sum, float prior, const float* p, const float* log_p, int64_t n,
                 float* out) {

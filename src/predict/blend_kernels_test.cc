@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -45,15 +46,25 @@ std::vector<float> All(int64_t n) {
   std::vector<float> sum = Draw(n, 0.3f, 3), shifted(size), p(size), log_p(size), mixture(size),
                      eta(size);
   for (size_t i = 0; i < size; i += 3) sum[i] = 0;
-  BaseLogs(logits.data(), n, 1.3f, shifted.data(), p.data(), log_p.data());
+  const float spread = BaseLogs(logits.data(), n, 1.3f, shifted.data(), p.data(), log_p.data());
   LogMixture(sum.data(), 0.7f, p.data(), log_p.data(), n, mixture.data());
   const float b[] = {0.8f, 0.3f, -0.2f, 1.5f};
   const float* const parts[] = {shifted.data(), mixture.data(), log_p.data(), residual.data()};
   CombineParts(b, parts, n, eta.data());
-  std::vector<float> all;
+  std::vector<float> all, scratch(size);
   for (const auto* values : {&shifted, &p, &log_p, &mixture, &eta}) {
     all.insert(all.end(), values->begin(), values->end());
   }
+  EtaTerms terms;
+  std::ranges::copy(b, terms.b);
+  terms.prior = 0.7f;
+  terms.base_temperature = 1.3f;
+  terms.shape = BaseExponentials(logits.data(), n, 1.3f, scratch.data());
+  std::vector<float> at_once = residual;
+  EtaWithoutLabels(terms, logits.data(), scratch.data(), n, at_once.data());
+  all.insert(all.end(), at_once.begin(), at_once.end());
+  all.push_back(terms.shape.spread);
+  all.push_back(spread);
   return all;
 }
 
@@ -69,6 +80,13 @@ TEST(BlendKernels, AreWhatTheirNamesSay) {
     double largest = -1e9, total = 0;
     for (const float logit : logits) largest = std::max(largest, double{logit});
     for (const float logit : logits) total += std::exp((logit - largest) / 1.3f);
+    double mean = 0, variance = 0;
+    for (const float logit : logits) mean += logit / static_cast<double>(n);
+    for (const float logit : logits) {
+      variance += (logit - mean) * (logit - mean) / static_cast<double>(n);
+    }
+    EXPECT_NEAR(all.back(), std::sqrt(variance), 1e-4);
+    EXPECT_EQ(all[all.size() - 2], all.back());
     for (int64_t i = 0; i < n; ++i) {
       const auto c = static_cast<size_t>(i);
       const double log_p = (logits[c] - largest) / 1.3f - std::log(total), p = std::exp(log_p);
@@ -80,6 +98,11 @@ TEST(BlendKernels, AreWhatTheirNamesSay) {
       EXPECT_NEAR(at(3, i), mixture, 1e-5);
       EXPECT_NEAR(at(4, i),
                   0.8 * (logits[c] - largest) + 0.3 * mixture - 0.2 * log_p + 1.5 * residual[c],
+                  2e-5);
+      const double without = std::log(0.7f) + log_p;
+      const double expected = std::log(std::max(-residual[c], 0.0f) + 0.7f * p);
+      EXPECT_NEAR(at(5, i),
+                  0.8 * (logits[c] - largest) + 0.3 * without - 0.2 * expected + 1.5 * residual[c],
                   2e-5);
     }
   }
@@ -99,7 +122,9 @@ TEST(BlendKernels, ExtremesStayFinite) {
   const std::vector<float> logits = {3e38f, -3e38f, 0, 1e30f};
   std::vector<float> shifted(4), p(4), log_p(4), out(4);
   AtEverySimdLevel([&] {
-    BaseLogs(logits.data(), 4, 0.05f, shifted.data(), p.data(), log_p.data());
+    const float spread = BaseLogs(logits.data(), 4, 0.05f, shifted.data(), p.data(), log_p.data());
+    // From the middle one, the last: 1e4, -1e4, -1e4, 0.
+    EXPECT_NEAR(spread, 1e4 * std::sqrt(0.75 - 0.0625), 1);
     EXPECT_EQ(p, (std::vector<float>{1, 0, 0, 0}));
     const std::vector<float> sum = {0, 1e-40f, 0.5f, -1e-9f};
     LogMixture(sum.data(), 4, p.data(), log_p.data(), 4, out.data());

@@ -30,6 +30,14 @@ Blend MakeBlend(float temperature) {
   blend.gate_means = {-0.5f, 0.2f, 1.5f};
   blend.gate_deviations = {0.6f, 0.3f, 0.4f};
   for (int i = 0; i <= 100; ++i) blend.distances.push_back(0.012f * static_cast<float>(i));
+  for (int i = 0; i <= 100; ++i) blend.spreads.push_back(0.5f + 0.05f * static_cast<float>(i));
+  return blend;
+}
+
+// As they were fitted before the spread was looked at.
+Blend MakeFormerBlend(float temperature) {
+  Blend blend = MakeBlend(temperature);
+  blend.spreads.clear();
   return blend;
 }
 
@@ -60,8 +68,20 @@ std::vector<double> ReferenceBlend(const ResidualMemory& memory, std::span<const
     for (size_t c = 0; c < outputs; ++c) r[c] += w * residual[c];
   }
   const double u[] = {std::log(distances[0]), std::log(distances.back()), -std::log(squares)};
-  double fade = (blend.distances[99] - distances[9]) / (blend.distances[99] - blend.distances[90]);
-  fade = std::clamp(fade, 0.0, 1.0);
+  const auto ramp = [](double begin, double end, double value) {
+    return std::clamp((end - value) / (end - begin), 0.0, 1.0);
+  };
+  std::vector<double> f(logits.begin(), logits.end()), f0 = f, eta(outputs);
+  double mean = 0, variance = 0;
+  for (const float value : logits) mean += value / static_cast<double>(outputs);
+  for (const float value : logits) {
+    variance += (value - mean) * (value - mean) / static_cast<double>(outputs);
+  }
+  double fade =
+      ramp(blend.distances[blend.spreads.empty() ? 90 : 95], blend.distances[99], distances[9]);
+  if (!blend.spreads.empty()) {
+    fade *= ramp(-blend.spreads[5], -blend.spreads[0], -std::sqrt(variance));
+  }
   double b[4];
   for (size_t j = 0; j < 4; ++j) {
     b[j] = blend.coefficients[j][0];
@@ -72,7 +92,6 @@ std::vector<double> ReferenceBlend(const ResidualMemory& memory, std::span<const
     b[j] *= fade;
   }
   b[0] += (1 - fade) / blend.base_temperature;
-  std::vector<double> f(logits.begin(), logits.end()), f0 = f, eta(outputs);
   for (double& value : f0) value /= blend.base_temperature;
   const std::vector<double> p = SoftmaxOf(f), p0 = SoftmaxOf(f0);
   for (size_t c = 0; c < outputs; ++c) {
@@ -90,12 +109,20 @@ TEST(Blend, IsItsDefinitionInEveryFormAndTheSameBitsEverywhere) {
   for (float& value : keys) value += 0.2f;
   const MatrixView queries(keys.data(), kQueries, kDim);
   const MatrixView logits(data.logits.data() + 7 * kOutputs, kQueries, kOutputs);
+  std::vector<MemoryDescription> descriptions;
   for (MemoryDescription description : EveryDescription(kDim, kOutputs)) {
-    SCOPED_TRACE(NameOf(description));
     if (description.task != Task::kClassification) continue;
     description.answer = Method::kBlend;
-    description.blend = MakeBlend(description.parameters.temperature);
-    const std::string path = folder / NameOf(description);
+    for (const auto& make : {MakeBlend, MakeFormerBlend}) {
+      description.blend = make(description.parameters.temperature);
+      descriptions.push_back(description);
+    }
+  }
+  bool flat = false, told_apart = false;
+  for (const MemoryDescription& description : descriptions) {
+    SCOPED_TRACE(NameOf(description));
+    const std::string path =
+        folder / (NameOf(description) + (description.blend->spreads.empty() ? "_former" : ""));
     fixtures::Write(path, description, data.view(description));
     const ResidualMemory memory = fixtures::Open(path);
     const Predictor predictor(memory);
@@ -128,7 +155,22 @@ TEST(Blend, IsItsDefinitionInEveryFormAndTheSameBitsEverywhere) {
       near |= percentile < 90;
     }
     EXPECT_TRUE(far && near);  // the guard has been at work, and not everywhere
+    if (description.blend->spreads.empty()) continue;
+    BlendRow row(memory);
+    for (int64_t q = 0; q < kQueries; ++q) {
+      row.Load(logits.row_span(q), neighbors.rows_of(q), neighbors.distances_of(q),
+               options.parameters, description.blend->prior, description.blend->base_temperature);
+      flat |= row.gates().spread < description.blend->spreads[5];
+      told_apart |= row.gates().spread > description.blend->spreads[5];
+      // In parts, as it is explained, the same but for rounding.
+      std::vector<float> parts(kOutputs);
+      row.Answer(*description.blend, logits.row_span(q), parts);
+      for (size_t c = 0; c < kOutputs; ++c) {
+        EXPECT_NEAR(parts[c], first[static_cast<size_t>(q * kOutputs) + c], 2e-6);
+      }
+    }
   }
+  EXPECT_TRUE(flat && told_apart);
 }
 
 TEST(Blend, OfRegressionAddsAShareOfTheMeanResidual) {
@@ -142,6 +184,7 @@ TEST(Blend, OfRegressionAddsAShareOfTheMeanResidual) {
   description.blend->coefficients = {};
   description.blend->coefficients[kResidualPart][0] = 0.25f;
   description.blend->distances.assign(101, 1e6f);  // never far
+  description.blend->spreads.clear();
   fixtures::Write(folder / "m", description, data.view(description));
   const ResidualMemory memory = fixtures::Open(folder / "m");
   const Predictor predictor(memory);
@@ -201,11 +244,32 @@ TEST(Percentile, RunsFromZeroToAHundredAlsoWhereDistancesAreEqual) {
   EXPECT_EQ(PercentileOf(blend, -1), 0);
   EXPECT_EQ(PercentileOf(blend, 1e9f), 100);
   EXPECT_NEAR(PercentileOf(blend, 0.012f * 37.5f), 37.5, 0.01);
+  blend.spreads.clear();
   blend.distances.assign(101, 2.0f);
   EXPECT_EQ(PercentileOf(blend, 1), 0);
   EXPECT_EQ(PercentileOf(blend, 3), 100);
   EXPECT_EQ(FadeOf(blend, {.u = {}, .distance = 2, .neighbors = true}), 1);
   EXPECT_EQ(FadeOf(blend, {.u = {}, .distance = 2.5f, .neighbors = true}), 0);
+}
+
+TEST(Fade, IsOfDistanceTimesThatOfSpread) {
+  const Blend blend = MakeBlend(1);
+  const auto fade = [](const Blend& of, float distance, float spread) {
+    return FadeOf(of, {.u = {}, .distance = distance, .spread = spread, .neighbors = true});
+  };
+  EXPECT_EQ(fade(blend, 0.5f, 1.2f), 1);
+  EXPECT_NEAR(fade(blend, 0.5f, 0.5f + 0.05f * 2.5f), 0.5, 1e-4);
+  EXPECT_NEAR(fade(blend, 0.012f * 97, 0.5f + 0.05f * 2.5f), 0.25, 1e-4);
+  EXPECT_EQ(fade(blend, 0.5f, 0.49f), 0);
+  EXPECT_EQ(fade(blend, 2, 5), 0);
+  Blend before = blend;  // a memory that was tuned before anything but distance was looked at
+  before.spreads.clear();
+  EXPECT_EQ(fade(before, 0.5f, 0), 1);
+  EXPECT_NEAR(fade(before, 0.012f * 94.5f, 0), 0.5, 1e-4);
+  Blend alike = blend;  // rows of the same spread
+  alike.spreads.assign(101, 2.0f);
+  EXPECT_EQ(fade(alike, 0.5f, 2), 1);
+  EXPECT_EQ(fade(alike, 0.5f, 1.9f), 0);
 }
 
 TEST(PortableLog, IsTheLogarithm) {

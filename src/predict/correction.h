@@ -1,12 +1,15 @@
 // The heart of ResMem: the weighted mean residual of a query's neighbors.
 //
-//   weigh   weight_i   = exp(-(d_i - d_0) / sigma)     d_0 the nearest: a tiny sigma never gives
-//   0/0 sum     correction = (sum_i weight_i r_i) * (1 / sum_i weight_i) add     score      =
-//   softmax(f / T) + correction
+// clang-format off
+//   weigh   weight_i   = exp(-(d_i - d_0) / sigma)     d_0: the nearest, so that nothing is 0/0
+//   sum     correction = (sum_i weight_i r_i) * (1 / sum_i weight_i)
+//   add     score      = softmax(f / T) + correction
+// clang-format on
 //
 // Sums run over the neighbors in their order, in float32, product and sum rounded one by one.
-// Predictor, evaluation, tuner and explanation all come through here, so that they agree bit for
-// bit.  reference_prediction.h is the same in plain words.
+// Predictor and evaluation come through here.  The tuner and the explanation weigh here and add up
+// on their own, one for all k at once and one for each neighbor apart, in the same order: tests
+// hold them to the same bits.  reference_prediction.h is the same in plain words.
 #ifndef RESMEM_PREDICT_CORRECTION_H_
 #define RESMEM_PREDICT_CORRECTION_H_
 

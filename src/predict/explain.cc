@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/vector_math.h"
 #include "memory/memory_parts.h"
 #include "predict/correction.h"
 #include "predict/explain_blend.h"
@@ -97,6 +98,17 @@ std::vector<int64_t> FindFlipSet(const Explanation& explanation,
   return {};
 }
 
+Status AddProbabilities(const MemoryDescription& description, std::span<const float> logits,
+                        Explanation* explanation) {
+  if (description.task != Task::kClassification) return {};
+  explanation->base_probability.resize(logits.size());
+  Softmax(logits.data(), std::ssize(logits), 1.0f, explanation->base_probability.data());
+  explanation->probability = explanation->score;
+  if (explanation->method != Method::kResMem) return {};
+  return ToProbabilities(description.calibrator, description.calibrator_temperature,
+                         explanation->probability);
+}
+
 // Neighbors of one query.
 Status FindFor(const Predictor& predictor, std::span<const float> key,
                const PredictOptions& options, int64_t exclude, Neighbors* out) {
@@ -155,6 +167,20 @@ Result<Explanation> ExplainSum(const Predictor& predictor, std::span<const float
   return explanation;
 }
 
+Result<Explanation> ExplainLogs(const Predictor& predictor, std::span<const float> key,
+                                std::span<const float> logits, const PredictOptions& options,
+                                int64_t exclude) {
+  const MatrixView keys(key.data(), 1, static_cast<int64_t>(key.size()));
+  const MatrixView base_logits(logits.data(), 1, static_cast<int64_t>(logits.size()));
+  Neighbors neighbors;
+  RESMEM_RETURN_IF_ERROR(FindFor(predictor, key, options, exclude, &neighbors));
+  Explanation explanation;
+  explanation.score.resize(logits.size());
+  RESMEM_RETURN_IF_ERROR(predictor.Score(keys, base_logits, neighbors, options, explanation.score));
+  ExplainBlend(predictor.memory(), logits, neighbors, options, &explanation);
+  return explanation;
+}
+
 }  // namespace
 
 Result<Explanation> Explain(const Predictor& predictor, std::span<const float> key,
@@ -163,15 +189,12 @@ Result<Explanation> Explain(const Predictor& predictor, std::span<const float> k
   PredictOptions chosen = options;
   const bool answers = options.method == Method::kBase || NeedsBlend(options.method);
   if (!answers) chosen.method = Method::kResMem;
-  if (!NeedsBlend(chosen.method)) return ExplainSum(predictor, key, logits, chosen, exclude);
-  const MatrixView keys(key.data(), 1, static_cast<int64_t>(key.size()));
-  const MatrixView base_logits(logits.data(), 1, static_cast<int64_t>(logits.size()));
-  Neighbors neighbors;
-  RESMEM_RETURN_IF_ERROR(FindFor(predictor, key, chosen, exclude, &neighbors));
-  Explanation explanation;
-  explanation.score.resize(logits.size());
-  RESMEM_RETURN_IF_ERROR(predictor.Score(keys, base_logits, neighbors, chosen, explanation.score));
-  ExplainBlend(predictor.memory(), logits, neighbors, chosen, &explanation);
+  RESMEM_ASSIGN_OR_RETURN(Explanation explanation,
+                          NeedsBlend(chosen.method)
+                              ? ExplainLogs(predictor, key, logits, chosen, exclude)
+                              : ExplainSum(predictor, key, logits, chosen, exclude));
+  RESMEM_RETURN_IF_ERROR(AddProbabilities(predictor.memory().description(), logits, &explanation));
+  RESMEM_RETURN_IF_ERROR(MemoryParts::CheckFiles(predictor.memory()));
   return explanation;
 } catch (...) {
   return CaughtException("explain the prediction");

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/vector_math.h"
+#include "memory/memory_parts.h"
 #include "predict/blend.h"
 #include "predict/class_means.h"
 #include "predict/correction.h"
@@ -116,12 +117,11 @@ class Scorer {
                std::span<float> score) {
     const Blend& blend = *blend_;
     if (classify_) {
-      blend_row_->Load(logits, neighbors.rows_of(q), neighbors.distances_of(q), options_.parameters,
-                       blend.prior, blend.base_temperature);
-    } else {
-      blend_row_->LoadRegression(neighbors.rows_of(q), neighbors.distances_of(q),
-                                 options_.parameters);
+      return blend_row_->Predict(blend, options_.parameters, logits, neighbors.rows_of(q),
+                                 neighbors.distances_of(q), score);
     }
+    blend_row_->LoadRegression(neighbors.rows_of(q), neighbors.distances_of(q),
+                               options_.parameters);
     blend_row_->Answer(blend, logits, score);
   }
 
@@ -207,7 +207,8 @@ Status Predictor::FindNeighbors(MatrixView keys, int64_t k, std::span<const int6
   options.threads = threads;
   options.exclude = exclude;
   options.progress = progress;
-  return memory().index().Search(keys, options, out);
+  RESMEM_RETURN_IF_ERROR(memory().index().Search(keys, options, out));
+  return MemoryParts::CheckFiles(memory());
 } catch (...) {
   return CaughtException("find the neighbors");
 }
@@ -227,7 +228,8 @@ Status Predictor::Score(MatrixView keys, MatrixView logits, const Neighbors& nei
                                         logits.rows, " x ", description.dim, " are needed")};
     }
     RESMEM_ASSIGN_OR_RETURN(const ClassMeans* means, impl_->Means());
-    return means->Score(keys, options.threads, scores);
+    RESMEM_RETURN_IF_ERROR(means->Score(keys, options.threads, scores));
+    return MemoryParts::CheckFiles(memory());
   }
   const int threads = ResolveThreads(options.threads);
   std::vector<Scorer> scorers(static_cast<size_t>(threads), Scorer(memory(), options));
@@ -239,7 +241,7 @@ Status Predictor::Score(MatrixView keys, MatrixView logits, const Neighbors& nei
           scores.subspan(static_cast<size_t>(q) * outputs, outputs));
     }
   });
-  return {};
+  return MemoryParts::CheckFiles(memory());
 } catch (...) {
   return CaughtException("score the queries");
 }

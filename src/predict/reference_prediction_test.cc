@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
+#include <utility>
+
 #include "fixtures/every_memory.h"
 #include "fixtures/small_memory.h"
+#include "predict/correction.h"
 #include "resmem/predictor.h"
 
 namespace resmem {
@@ -19,24 +23,29 @@ TEST(ReferencePrediction, AgreesWithThePredictorInEveryForm) {
     fixtures::Write(path, description, data.view(description));
     const ResidualMemory memory = fixtures::Open(path);
     const Predictor predictor(memory);
-    PredictOptions options = predictor.DefaultOptions();
-    options.parameters.k = 17;
-    options.parameters.sigma = 0.4f;
     // Keys between those of the memory.
     std::vector<float> keys(data.keys.begin(), data.keys.begin() + count * dim);
     for (float& value : keys) value += 0.25f;
     const MatrixView queries(keys.data(), count, dim);
     const MatrixView logits(data.logits.data() + 7 * outputs, count, outputs);
-    Neighbors neighbors;
-    ASSERT_TRUE(predictor.FindNeighbors(queries, 17, {}, 1, nullptr, &neighbors).ok());
-    std::vector<float> scores(count * outputs);
-    ASSERT_TRUE(predictor.Score(queries, logits, neighbors, options, scores).ok());
-    for (int64_t q = 0; q < count; ++q) {
-      const std::vector<double> expected =
-          ReferencePrediction(memory, logits.row_span(q), neighbors.rows_of(q),
-                              neighbors.distances_of(q), options.parameters);
-      for (size_t c = 0; c < expected.size(); ++c) {
-        EXPECT_NEAR(scores[static_cast<size_t>(q * outputs) + c], expected[c], 2e-5);
+    Neighbors neighbors;  // of more rows than there are
+    ASSERT_TRUE(predictor.FindNeighbors(queries, 200, {}, 1, nullptr, &neighbors).ok());
+    for (const auto& [k, sigma] : std::initializer_list<std::pair<int64_t, float>>{
+             {0, 0.4f}, {1, 0.4f}, {17, 0.4f}, {17, 1e-6f}, {200, 3.f}}) {
+      SCOPED_TRACE(std::to_string(k) + " neighbors, sigma " + std::to_string(sigma));
+      PredictOptions options = predictor.DefaultOptions();
+      options.parameters.k = k;
+      options.parameters.sigma = sigma;
+      std::vector<float> scores(count * outputs);
+      ASSERT_TRUE(predictor.Score(queries, logits, neighbors, options, scores).ok());
+      for (int64_t q = 0; q < count; ++q) {
+        const size_t found = CountNeighbors(neighbors.rows_of(q), k);
+        const std::vector<double> expected =
+            ReferencePrediction(memory, logits.row_span(q), neighbors.rows_of(q).first(found),
+                                neighbors.distances_of(q).first(found), options.parameters);
+        for (size_t c = 0; c < expected.size(); ++c) {
+          EXPECT_NEAR(scores[static_cast<size_t>(q * outputs) + c], expected[c], 2e-5);
+        }
       }
     }
   }

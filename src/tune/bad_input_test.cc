@@ -1,12 +1,14 @@
 // Rows that nobody should tune on: a clear error or finite answers, never a crash or a NaN.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
 
 #include "fixtures/small_memory.h"
 #include "resmem/tuner.h"
+#include "support/random.h"
 
 namespace resmem {
 namespace {
@@ -30,6 +32,13 @@ void SetKeys(Problem* problem, const std::function<float(int64_t row, int64_t d)
       problem->keys[static_cast<size_t>(row * problem->dim + d)] = value(row, d);
     }
   }
+}
+
+void RepeatKeys(Problem* problem) {
+  const std::vector<float> keys = problem->keys;
+  SetKeys(problem, [&](int64_t row, int64_t d) {
+    return keys[static_cast<size_t>(row % 3 * problem->dim + d)];
+  });
 }
 
 std::vector<BadInput> BadInputs() {
@@ -66,16 +75,27 @@ std::vector<BadInput> BadInputs() {
            }
          }
        }},
-      {"every row many times",
+      {"every key many times",
        [](Problem* train, Problem* held_out) {
-         for (Problem* one : {train, held_out}) {
-           for (int64_t row = 0; row < one->rows; ++row) {
-             for (int64_t d = 0; d < one->dim; ++d) {
-               one->keys[static_cast<size_t>(row * one->dim + d)] =
-                   one->keys[static_cast<size_t>(row % 3 * one->dim + d)];
-             }
+         for (Problem* one : {train, held_out}) RepeatKeys(one);
+       }},
+      {"every row many times, also among those held out",
+       [](Problem* train, Problem* held_out) {
+         RepeatKeys(train);
+         for (int64_t row = 0; row < train->rows; ++row) {
+           const auto at = static_cast<size_t>(row), from = static_cast<size_t>(row % 3);
+           train->labels[at] = train->labels[from];
+           for (size_t c = 0; c < static_cast<size_t>(train->classes); ++c) {
+             const auto classes = static_cast<size_t>(train->classes);
+             train->logits[at * classes + c] = train->logits[from * classes + c];
            }
          }
+         const int64_t rows = held_out->rows;
+         *held_out = *train;
+         held_out->rows = rows;
+         held_out->keys.resize(static_cast<size_t>(rows * train->dim));
+         held_out->logits.resize(static_cast<size_t>(rows * train->classes));
+         held_out->labels.resize(static_cast<size_t>(rows));
        }},
       {"logits that are certain",
        [](Problem* train, Problem* held_out) {
@@ -91,6 +111,9 @@ std::vector<BadInput> BadInputs() {
        "label"},
   };
 }
+
+const std::vector<KeyTransform> kTransforms = {KeyTransform::kNone, KeyTransform::kUnit,
+                                               KeyTransform::kWhiten};
 
 bool AllFinite(const std::vector<float>& values) {
   return std::all_of(values.begin(), values.end(), [](float one) { return std::isfinite(one); });
@@ -130,9 +153,10 @@ class BadInputTest : public testing::Test {
 TEST_F(BadInputTest, GivesAClearErrorOrFiniteAnswers) {
   const TemporaryFolder folder;
   for (const BadInput& bad : BadInputs()) {
-    for (const ResidualForm form : {ResidualForm::kLogits, ResidualForm::kSparse}) {
+    for (const ResidualForm form :
+         {ResidualForm::kLogits, ResidualForm::kDense, ResidualForm::kSparse}) {
       SCOPED_TRACE(std::string(bad.name) + ", " + ResidualFormName(form));
-      Problem train = MakeProblem(120, 4, 6, 1), held_out = MakeProblem(130, 4, 6, 2);
+      Problem train = MakeProblem(140, 4, 6, 1), held_out = MakeProblem(130, 4, 6, 2);
       bad.spoil(&train, &held_out);
       MemoryDescription description = Describe(train, {7, 0.9f, 1.3f});
       description.form = form;
@@ -149,6 +173,7 @@ TEST_F(BadInputTest, GivesAClearErrorOrFiniteAnswers) {
         options.grid.k = bad.grid_k.empty() ? std::vector<int64_t>{3, 20} : bad.grid_k;
         options.grid.sigma = {0.5f, 1};
         if (form == ResidualForm::kLogits) options.grid.temperature = {1};
+        if (objective == Objective::kNll) options.key_transforms = kTransforms;
         const Result<Tuning> tuning = Tune(Predictor(memory), ReadRows(held_out.view()), options);
         if (bad.refused != nullptr) {
           ASSERT_FALSE(tuning.ok());
@@ -167,6 +192,132 @@ TEST_F(BadInputTest, GivesAClearErrorOrFiniteAnswers) {
         ExpectFinite(fixtures::Open(path), held_out);
         ASSERT_TRUE(UpdateDescription(path, description).ok());
       }
+    }
+  }
+}
+
+// Keys and targets of a regression; the base says 0.
+struct Wave {
+  explicit Wave(int64_t rows, uint64_t seed) {
+    Random random(seed);
+    for (int64_t row = 0; row < rows; ++row) {
+      for (int d = 0; d < 2; ++d) keys.push_back(static_cast<float>(random.Normal()));
+      targets.push_back(std::sin(3 * keys[keys.size() - 2]));
+      predictions.push_back(0);
+    }
+  }
+  Rows view() const {
+    const auto count = std::ssize(targets);
+    Rows rows;
+    rows.keys = MatrixView(keys.data(), count, 2);
+    rows.logits = MatrixView(predictions.data(), count, 1);
+    rows.targets = MatrixView(targets.data(), count, 1);
+    return rows;
+  }
+  std::vector<float> keys, targets, predictions;
+};
+
+struct BadWave {
+  const char* name;
+  std::function<void(Wave* train, Wave* held_out)> spoil;
+  const char* refused = nullptr;
+  std::vector<int64_t> grid_k = {3, 20};
+};
+
+std::vector<BadWave> BadWaves() {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto each = [](Wave* one, Wave* other, const std::function<void(Wave*)>& spoil) {
+    spoil(one);
+    spoil(other);
+  };
+  return {
+      {"targets that never change",
+       [=](Wave* train, Wave* held_out) {
+         each(train, held_out, [](Wave* one) { std::ranges::fill(one->targets, 2.0f); });
+       }},
+      {"a base that is always right",
+       [=](Wave* train, Wave* held_out) {
+         each(train, held_out, [](Wave* one) { one->predictions = one->targets; });
+       }},
+      {"k beyond the memory", [](Wave*, Wave*) {}, nullptr, {1, 100000}},
+      {"all distances equal",
+       [](Wave* train, Wave* held_out) {
+         std::ranges::fill(train->keys, 1.0f);
+         std::ranges::fill(held_out->keys, 3.0f);
+       }},
+      {"a key value that never changes",
+       [=](Wave* train, Wave* held_out) {
+         each(train, held_out, [](Wave* one) {
+           for (size_t i = 0; i < one->keys.size(); i += 2) one->keys[i] = 1e6f;
+         });
+       }},
+      {"every row many times",
+       [](Wave* train, Wave* held_out) {
+         for (size_t row = 3; row < train->targets.size(); ++row) {
+           train->targets[row] = train->targets[row % 3];
+           for (size_t d = 0; d < 2; ++d) train->keys[2 * row + d] = train->keys[row % 3 * 2 + d];
+         }
+         *held_out = *train;
+       }},
+      {"targets that are huge",
+       [=](Wave* train, Wave* held_out) {
+         each(train, held_out, [](Wave* one) {
+           for (float& target : one->targets) target *= 1e15f;
+         });
+       }},
+      {"a key that is no number", [nan](Wave*, Wave* held_out) { held_out->keys[3] = nan; },
+       "query 1, column 1"},
+      {"a prediction that is no number",
+       [nan](Wave*, Wave* held_out) { held_out->predictions[7] = nan; },
+       "predictions hold nan at row 7"},
+      {"a target that is no number", [nan](Wave*, Wave* held_out) { held_out->targets[7] = nan; },
+       "targets hold nan at row 7"},
+  };
+}
+
+TEST_F(BadInputTest, GivesAClearErrorOrFiniteRegressions) {
+  const TemporaryFolder folder;
+  for (const BadWave& bad : BadWaves()) {
+    SCOPED_TRACE(bad.name);
+    Wave train(140, 1), held_out(130, 2);
+    bad.spoil(&train, &held_out);
+    MemoryDescription description;
+    description.task = Task::kRegression;
+    description.form = ResidualForm::kDense;
+    description.dim = 2;
+    description.outputs = 1;
+    description.parameters = {5, 0.5f, 1};
+    const std::string path = folder / "m.resmem";
+    std::filesystem::remove_all(path);
+    fixtures::Write(path, description, train.view());
+    TuneOptions options;
+    options.folds = 3;
+    options.grid.k = bad.grid_k;
+    options.grid.sigma = {0.5f, 1};
+    options.key_transforms = kTransforms;
+    const Result<Tuning> tuning =
+        Tune(Predictor(fixtures::Open(path)), ReadRows(held_out.view()), options);
+    if (bad.refused != nullptr) {
+      ASSERT_FALSE(tuning.ok());
+      EXPECT_NE(tuning.status().message().find(bad.refused), std::string::npos)
+          << tuning.status().message();
+      continue;
+    }
+    ASSERT_TRUE(tuning.ok()) << tuning.status().message();
+    ASSERT_TRUE(tuning->blend.has_value());
+    EXPECT_TRUE(std::isfinite(tuning->blend->nll_gain));
+    EXPECT_TRUE(std::isfinite(tuning->chosen_loss));
+    const Status updated = UpdateDescription(path, ApplyTuning(description, *tuning));
+    ASSERT_TRUE(updated.ok()) << updated.message();
+    const ResidualMemory memory = fixtures::Open(path);
+    const Predictor predictor(memory);
+    std::vector<float> answers(held_out.targets.size());
+    for (const Method method : {Method::kResMem, memory.description().answer}) {
+      const Rows rows = held_out.view();
+      const Status status =
+          predictor.Predict(rows.keys, rows.logits, predictor.OptionsOf(method), answers);
+      ASSERT_TRUE(status.ok()) << status.message();
+      EXPECT_TRUE(AllFinite(answers)) << MethodName(method);
     }
   }
 }

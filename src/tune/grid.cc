@@ -104,10 +104,15 @@ int64_t LargestK(const Grid& grid, int64_t memory_rows) {
 }
 
 Grid FillGrid(const MemoryDescription& description, const Grid& grid, double typical_distance,
-              int64_t memory_rows) {
+              int64_t memory_rows, int64_t searched_k) {
   const Grid defaults = DefaultGrid(typical_distance, memory_rows);
   Grid filled = grid;
-  if (filled.k.empty()) filled.k = defaults.k;
+  if (filled.k.empty()) {
+    filled.k = defaults.k;
+    for (const int64_t k : kMoreK) {
+      if (filled.k.back() < searched_k) filled.k.push_back(std::min(k, searched_k));
+    }
+  }
   if (filled.sigma.empty()) filled.sigma = defaults.sigma;
   if (TemperatureIsFixed(description)) {
     filled.temperature = {description.parameters.temperature};

@@ -70,7 +70,7 @@ TEST(CheckGrid, AllowsAFrozenMemoryItsOwnTemperatureOnly) {
 }
 
 TEST(FillGrid, SortsTheUsersAxesAndFillsTheEmptyOnes) {
-  const Grid grid = FillGrid(MemoryDescription(), {{7, 3, 7}, {}, {2, 1}}, 1, 100);
+  const Grid grid = FillGrid(MemoryDescription(), {{7, 3, 7}, {}, {2, 1}}, 1, 100, 100);
   EXPECT_EQ(grid.k, (std::vector<int64_t>{3, 7}));
   EXPECT_EQ(grid.sigma.size(), 20u);
   EXPECT_EQ(grid.temperature, (std::vector<float>{1, 2}));
@@ -80,7 +80,17 @@ TEST(FillGrid, FixesTheTemperatureOfAFrozenMemory) {
   MemoryDescription description;
   description.form = ResidualForm::kSparse;
   description.parameters.temperature = 0.6f;
-  EXPECT_EQ(FillGrid(description, {}, 1, 100).temperature, (std::vector<float>{0.6f}));
+  EXPECT_EQ(FillGrid(description, {}, 1, 100, 100).temperature, (std::vector<float>{0.6f}));
+}
+
+TEST(FillGrid, HasNoMoreNeighborsThanWereSearched) {
+  const MemoryDescription any;
+  EXPECT_EQ(FillGrid(any, {}, 1, 5000, 500).k.back(), 500);
+  const Grid wide = FillGrid(any, {}, 1, 5000, kMostTunedK);
+  EXPECT_EQ(wide.k.size(), 23u);
+  EXPECT_EQ(wide.k.back(), kMostTunedK);
+  EXPECT_EQ(FillGrid(any, {}, 1, 700, 700).k.back(), 700);
+  EXPECT_EQ(FillGrid(any, {{5}, {}, {}}, 1, 5000, kMostTunedK).k, (std::vector<int64_t>{5}));
 }
 
 TEST(EdgeWarning, NamesTheAxesWhoseEndWasChosen) {

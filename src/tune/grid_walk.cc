@@ -23,7 +23,8 @@ GridWalk::GridWalk(const ResidualMemory& memory, const ResidualTable& table, con
     : memory_(memory),
       table_(table),
       grid_(grid),
-      sparse_(memory.description().form == ResidualForm::kSparse),
+      sparse_(memory.description().form == ResidualForm::kSparse ||
+              memory.description().form == ResidualForm::kPacked),
       stride_(Stride(memory.description().outputs)),
       chunk_(static_cast<size_t>(std::max<int64_t>(kChunkFloats / stride_, 1))),
       stops_(grid.k.size()),

@@ -7,6 +7,7 @@
 #include "kernels/number_codec.h"
 #include "memory/keys/whitening.h"
 #include "memory/memory_parts.h"
+#include "memory/rows/key_encoder.h"
 #include "support/parallel.h"
 #include "support/text.h"
 
@@ -16,8 +17,8 @@ namespace {
 constexpr int64_t kKeysTogether = 1024;
 
 // As it will be after it was stored.
-void RoundKey(KeyType type, std::span<float> key, std::vector<uint16_t>* half,
-              std::vector<int8_t>* codes) {
+void RoundKey(KeyType type, std::span<const float> center, std::span<float> key,
+              std::vector<uint16_t>* half, std::vector<int8_t>* codes) {
   const int64_t dim = std::ssize(key);
   if (type == KeyType::kFloat16) {
     half->resize(key.size());
@@ -27,6 +28,9 @@ void RoundKey(KeyType type, std::span<float> key, std::vector<uint16_t>* half,
     codes->resize(key.size());
     const float scale = QuantizeInt8(key.data(), dim, codes->data());
     Int8ToFloat(codes->data(), dim, scale, key.data());
+  } else if (type == KeyType::kInt4) {
+    codes->resize(key.size());
+    RoundInt4(center, key, *codes);
   }
 }
 
@@ -99,12 +103,15 @@ class CandidateSearch {
       stored_.GivenKeys(numbers, options_.threads, given_);
       transformer_.Apply({given_.data(), std::ssize(numbers), description_.dim}, options_.threads,
                          keys.data());
+      if (center_.empty() && description_.key_type == KeyType::kInt4) {
+        center_ = MeanOf({keys.data(), std::ssize(numbers), description_.dim});
+      }
       ParallelFor(ResolveThreads(options_.threads), std::ssize(numbers), 64,
                   [&](int64_t from, int64_t to, int) {
                     std::vector<uint16_t> half;
                     std::vector<int8_t> codes;
                     for (int64_t i = from; i < to; ++i) {
-                      RoundKey(description_.key_type,
+                      RoundKey(description_.key_type, center_,
                                keys.subspan(static_cast<size_t>(i) * dim, dim), &half, &codes);
                     }
                   });
@@ -147,6 +154,7 @@ class CandidateSearch {
   std::vector<std::vector<float>> queries_;  // of each block, transformed
   std::vector<Neighbors> found_;
   std::vector<float> keys_, given_;
+  std::vector<float> center_;  // int4 keys: of the first rows, near the one that storing would take
 };
 
 }  // namespace

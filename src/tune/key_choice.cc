@@ -6,7 +6,6 @@
 
 #include "eval/statistics.h"
 #include "support/text.h"
-#include "tune/grid.h"
 #include "tune/key_candidates.h"
 
 namespace resmem {
@@ -55,16 +54,13 @@ BlendTrial JudgeChoice(const std::vector<Candidate>& candidates, size_t best) {
 }
 
 // By how much the second is less, paired.
-void Compare(const std::vector<double>& own, const std::vector<double>& chosen, KeyTuning* keys) {
-  const auto count = static_cast<double>(own.size());
-  keys->gain = Mean(own) - Mean(chosen);
-  double squares = 0;
-  for (size_t row = 0; row < own.size(); ++row) {
-    const double away = own[row] - chosen[row] - keys->gain;
-    squares += away * away;
+void Compare(const BlendTrial& own, const BlendTrial& chosen, KeyTuning* keys) {
+  std::vector<double> gains;
+  for (size_t row = 0; row < own.losses.size(); ++row) {
+    gains.push_back(own.losses[row] - chosen.losses[row]);
   }
-  const double half = MeanHalfWidth(std::sqrt(squares / (count - 1)), std::ssize(own));
-  keys->interval = {keys->gain - half, keys->gain + half};
+  keys->gain = Mean(gains);
+  keys->interval = MeanInterval(gains, own.slices);
 }
 
 class KeyChooser {
@@ -112,8 +108,7 @@ class KeyChooser {
       RESMEM_ASSIGN_OR_RETURN(candidate.neighbors, std::move(found));
     }
     SwapNeighbors(&candidate.neighbors, rows_);
-    RESMEM_ASSIGN_OR_RETURN(candidate.trial, TuneBlend(memory_, *rows_, options_, rows_->folds,
-                                                       LargestK(options_.grid, memory_.rows())));
+    RESMEM_ASSIGN_OR_RETURN(candidate.trial, TuneBlend(memory_, *rows_, options_, rows_->folds));
     SwapNeighbors(&candidate.neighbors, rows_);
     const BlendTuning& tuning = candidate.trial.tuning;
     if (!tuning.blend) {
@@ -138,14 +133,14 @@ class KeyChooser {
     const bool own_tried = own.transform == chosen_.keys.former;
     if (own_tried) {
       DecideBlend(options_, &own.trial);
-      Compare(own.trial.losses, judged.losses, &chosen_.keys);
+      Compare(own.trial, judged, &chosen_.keys);
     }
     const char* const name = KeyTransformName(least->transform);
     std::string& reason = chosen_.keys.reason;
     if (own_tried && best == 0) {
       reason = "no other transform is better";
     } else if (own_tried && !(chosen_.keys.interval.low > 0)) {
-      reason = Text(name, ", chosen anew within each fold, does not clearly lower the loss: by ",
+      reason = Text(name, ", chosen within each fold, does not clearly lower the loss: by ",
                     chosen_.keys.gain, " (95 % interval ", chosen_.keys.interval.low, " to ",
                     chosen_.keys.interval.high, ")");
     } else if (!judged.tuning.adopted && own_tried) {

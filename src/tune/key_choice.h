@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tune/blend_tuning.h"
+#include "tune/blend/blend_tuning.h"
 
 namespace resmem {
 

@@ -126,14 +126,19 @@ TEST(KeyChoice, ThreadsDoNotChangeIt) {
 
 TEST(KeyChoice, ASingleTransformIsTakenAndWithoutABlendOfSeveralTheOwn) {
   const TemporaryFolder folder;
-  const Problem train = MakeProblem(300, 8, 6, 1), validation = MakeProblem(60, 8, 6, 2);
+  const Problem train = MakeProblem(300, 8, 6, 1), validation = MakeProblem(120, 8, 6, 2),
+                few = MakeProblem(60, 8, 6, 2);
   Write(folder / "m", fixtures::Describe(train, Parameters()), train.view());
   const ResidualMemory memory = Open(folder / "m");
   const Result<Tuning> taken = TuneKeys(memory, validation, {KeyTransform::kUnit});
   ASSERT_TRUE(taken.ok());
   EXPECT_EQ(taken->keys.chosen, KeyTransform::kUnit);
   EXPECT_LT(taken->chosen.sigma, 2);  // in units of vectors of length 1
-  const Result<Tuning> kept = TuneKeys(memory, validation, kAll);
+  const Result<Tuning> nothing = TuneKeys(memory, few, {KeyTransform::kUnit});
+  ASSERT_TRUE(nothing.ok());
+  EXPECT_EQ(nothing->keys.chosen, KeyTransform::kNone);
+  EXPECT_EQ(nothing->keys.reason, "nothing was fitted on other keys");
+  const Result<Tuning> kept = TuneKeys(memory, few, kAll);
   ASSERT_TRUE(kept.ok());
   EXPECT_EQ(kept->keys.chosen, KeyTransform::kNone);
   EXPECT_NE(kept->keys.reason.find("60 held-out rows"), std::string::npos);

@@ -11,12 +11,12 @@
 #include "resmem/tuner.h"
 #include "support/json.h"
 #include "tune/choice.h"
+#include "tune/former_note.h"
 
 namespace resmem {
 namespace {
 
 constexpr size_t kTracePoints = 20;
-constexpr char kFormer[] = "before_tuning";  // a note
 
 // The shortest decimal that is this float: 0.7 and not 0.699999988079071.
 double Decimal(float value) {
@@ -87,6 +87,7 @@ std::string Trace(const Tuning& tuning) {
         {"temperature", Decimals(tuning.grid.temperature)}}},
   };
   trace["keys"] = KeysJson(tuning.keys);
+  if (!tuning.resmem_reason.empty()) trace["resmem_reason"] = tuning.resmem_reason;
   const ChoiceRule rule{tuning.task, tuning.objective, tuning.fpr_limit};
   const std::vector<size_t> order = RankPoints(rule, tuning.points, tuning.rows);
   SortedJson& best = trace["best"] = SortedJson::array();
@@ -137,27 +138,26 @@ std::string FormerState(const MemoryDescription& description) {
 }  // namespace
 
 MemoryDescription ApplyTuning(MemoryDescription description, const Tuning& tuning) {
-  description.notes[kFormer] = FormerState(description);
-  description.parameters = tuning.chosen;
+  if (!tuning.answer) return description;  // nothing was fitted
+  description.notes[kFormerNote] = FormerState(description);
   description.key_transform = tuning.keys.chosen;
+  description.notes[kTuningNote] = Trace(tuning);
+  description.answer = *tuning.answer;
+  const bool fitted = tuning.blend && tuning.blend->blend;
+  description.blend = fitted && tuning.blend->adopted ? tuning.blend->blend : std::nullopt;
+  // Beside a blend ResMem is no answer but what others are compared with, tuned as they are.
+  if (!fitted && description.answer != Method::kResMem) return description;
+  description.parameters = tuning.chosen;
   description.tuned = true;
   if (!tuning.calibrator.empty()) {
     description.calibrator = tuning.calibrator;
     description.calibrator_temperature = tuning.calibrator_temperature;
   }
-  description.notes[kTuningNote] = Trace(tuning);
-  if (!tuning.blend) {  // only ResMem was asked for
-    description.answer = Method::kResMem;
-    description.blend.reset();
-  } else if (tuning.blend->blend) {
-    description.answer = tuning.blend->adopted ? tuning.blend->method : Method::kBase;
-    description.blend = tuning.blend->adopted ? tuning.blend->blend : std::nullopt;
-  }
   return description;
 }
 
 Result<MemoryDescription> UndoTuning(MemoryDescription description) {
-  const auto note = description.notes.find(kFormer);
+  const auto note = description.notes.find(kFormerNote);
   if (note == description.notes.end()) {
     return Status(ErrorCode::kNotFound,
                   "the memory keeps no earlier tuning: only the last one can be undone, once");

@@ -8,7 +8,8 @@
 #include "support/checked_math.h"
 #include "support/guard.h"
 #include "support/text.h"
-#include "tune/blend_tuning.h"
+#include "tune/adoption.h"
+#include "tune/blend/blend_tuning.h"
 #include "tune/calibrator_choice.h"
 #include "tune/choice.h"
 #include "tune/grid.h"
@@ -24,8 +25,8 @@ constexpr int64_t kMostFolds = 1000;
 constexpr int kMostExtensions = 3;  // of the grid
 
 // The sums over each fold and over its others, and the points.
-Status CheckSize(const ResidualMemory& memory, const TuneOptions& options) {
-  const Grid grid = FillGrid(memory.description(), options.grid, 1, memory.rows());
+Status CheckSize(const ResidualMemory& memory, const TuneOptions& options, int64_t largest_k) {
+  const Grid grid = FillGrid(memory.description(), options.grid, 1, memory.rows(), largest_k);
   const int64_t folds = options.folds.value_or(5);
   const int64_t copies = 2 * std::max<int64_t>(folds, 1) + 4;
   std::optional<int64_t> bytes = copies * static_cast<int64_t>(sizeof(TuningPoint));
@@ -38,11 +39,6 @@ Status CheckSize(const ResidualMemory& memory, const TuneOptions& options) {
       Text("a grid of ", grid.k.size(), " x ", grid.sigma.size(), " x ", grid.temperature.size(),
            " points with ", folds, " folds does not fit the limit of ", options.memory_limit >> 20,
            " MB; give a smaller grid, fewer folds or a higher limit")};
-}
-
-// The base is better on such rows than it will ever be again.
-bool TrainedOn(const ResidualMemory& memory, const TuneOptions& options) {
-  return options.leave_one_out && !memory.description().cross_fitted;
 }
 
 Status CheckOptions(const ResidualMemory& memory, const TuneOptions& options) {
@@ -63,15 +59,18 @@ Status CheckOptions(const ResidualMemory& memory, const TuneOptions& options) {
     return {ErrorCode::kInvalidArgument,
             Text(MethodName(method), " cannot be fitted; give blend, logit-boost or resmem")};
   }
-  if (TrainedOn(memory, options) && method != Method::kResMem &&
+  if (AreTrainedOn(memory, options) && method != Method::kResMem &&
       memory.description().answer != Method::kResMem) {
     return {ErrorCode::kInvalidArgument,
             "this memory's answer was fitted on held-out rows; leave-one-out on rows that the base "
             "was trained on cannot improve it and would replace it: tune on held-out rows, or ask "
             "for ResMem's own answer (--method resmem)"};
   }
-  RESMEM_RETURN_IF_ERROR(CheckGrid(memory.description(), options.grid));
-  return CheckSize(memory, options);
+  if (options.fit_megabytes < 1 || options.fit_megabytes > TuneOptions::kMostFitMegabytes) {
+    return {ErrorCode::kInvalidArgument, Text("the memory for the fit is ", options.fit_megabytes,
+                                              " MB; give 1 .. ", TuneOptions::kMostFitMegabytes)};
+  }
+  return CheckGrid(memory.description(), options.grid);
 }
 
 // The counts of a choice on other rows than it was made on, or on the same.
@@ -90,10 +89,12 @@ double ErrorOf(const PointSums& sums, std::optional<size_t> point) {
 }
 
 // Each fold judged by the choice that the other folds make.
-void CrossValidate(const ChoiceRule& rule, const std::vector<PointSums>& folds,
-                   const PointSums& all, Tuning* tuning) {
+FoldGains CrossValidate(const ChoiceRule& rule, const std::vector<PointSums>& folds,
+                        const PointSums& all, Tuning* tuning) {
   int64_t fixed = 0, harmed = 0, both_right = 0, both_wrong = 0;
   double error = 0;
+  FoldGains gains;
+  const bool regression = rule.task == Task::kRegression;
   const std::vector<PointSums> others = SumsOfOthers(tuning->grid, folds);
   for (size_t i = 0; i < folds.size(); ++i) {
     const PointSums& fold = folds[i];
@@ -105,12 +106,16 @@ void CrossValidate(const ChoiceRule& rule, const std::vector<PointSums>& folds,
     both_right += gain.both_right;
     both_wrong += gain.both_wrong;
     error += ErrorOf(fold, point);
+    const double better = regression ? fold.base_squared_error - ErrorOf(fold, point)
+                                     : static_cast<double>(gain.fixed - gain.harmed);
+    gains.push_back(better / static_cast<double>(std::max<int64_t>(fold.rows, 1)));
   }
-  if (rule.task == Task::kRegression) {
+  if (regression) {
     tuning->cross_validated_loss = error / static_cast<double>(all.rows);
   } else {
     tuning->cross_validated_gain = MakePairedGain(fixed, harmed, both_right, both_wrong);
   }
+  return gains;
 }
 
 void Choose(const ChoiceRule& rule, const PointSums& all, const MemoryDescription& description,
@@ -175,7 +180,7 @@ void Warn(const ResidualMemory& memory, const ValidationRows& rows, const TuneOp
 // Why no blend can be fitted on these rows; empty where one can.
 std::string WhyNoBlend(const ResidualMemory& memory, const ValidationRows& rows,
                        const TuneOptions& options) {
-  if (TrainedOn(memory, options)) {
+  if (AreTrainedOn(memory, options)) {
     return "the rows are the memory's own and the base was trained on them: a blend needs held-out "
            "rows, nothing was fitted";
   }
@@ -194,8 +199,7 @@ Result<BlendTuning> FitAnswer(const ResidualMemory& memory, const ValidationRows
   none.rows = rows.rows;
   none.reason = WhyNoBlend(memory, rows, options);
   if (!none.reason.empty()) return none;
-  RESMEM_ASSIGN_OR_RETURN(BlendTrial trial, TuneBlend(memory, rows, options, rows.folds,
-                                                      LargestK(options.grid, memory.rows())));
+  RESMEM_ASSIGN_OR_RETURN(BlendTrial trial, TuneBlend(memory, rows, options, rows.folds));
   if (trial.tuning.blend) DecideBlend(options, &trial);
   return std::move(trial.tuning);
 }
@@ -205,21 +209,27 @@ std::string AnswerWarning(const BlendTuning& blend) {
   return Text("The memory keeps the base's answer: ", blend.reason, ".");
 }
 
-}  // namespace
+// The largest k that a choice asks for.
+int64_t LargestChosenK(const Tuning& tuning) {
+  int64_t k = tuning.chosen.k;
+  if (tuning.blend && tuning.blend->blend) k = std::max(k, tuning.blend->blend->parameters.k);
+  for (const RivalTuning& rival : tuning.rival_tunings) k = std::max(k, rival.parameters.k);
+  return k;
+}
 
-Result<Tuning> Tune(const Predictor& predictor, const RowSource& source,
-                    const TuneOptions& options) try {
+// With the neighbors that one search for `largest_k` of them finds.
+Result<Tuning> TuneUpTo(int64_t largest_k, const Predictor& predictor, const RowSource& source,
+                        const TuneOptions& options) {
   const ResidualMemory& memory = predictor.memory();
   const MemoryDescription& description = memory.description();
-  RESMEM_RETURN_IF_ERROR(CheckOptions(memory, options));
+  RESMEM_RETURN_IF_ERROR(CheckSize(memory, options, largest_k));
   const std::vector<KeyTransform> transforms = KeyCandidates(memory, options);
   // What is compared is searched in the same way, and other transforms have no index yet.
   const ResidualMemory exact = memory.Exact();
   const Predictor exact_predictor(exact);
-  RESMEM_ASSIGN_OR_RETURN(
-      ValidationRows rows,
-      CollectValidationRows(transforms.size() > 1 ? exact_predictor : predictor, source, options,
-                            LargestK(options.grid, memory.rows()), transforms));
+  RESMEM_ASSIGN_OR_RETURN(ValidationRows rows,
+                          CollectValidationRows(transforms.size() > 1 ? exact_predictor : predictor,
+                                                source, options, largest_k, transforms));
   const std::string why_not = options.method == Method::kResMem
                                   ? "keys are chosen by the blend, and only ResMem was asked for"
                                   : WhyNoBlend(memory, rows, options);
@@ -232,7 +242,8 @@ Result<Tuning> Tune(const Predictor& predictor, const RowSource& source,
   tuning.objective = options.objective;
   tuning.fpr_limit = options.fpr_limit;
   tuning.keys = std::move(keys.keys);
-  tuning.grid = FillGrid(description, options.grid, rows.typical_distance, memory.rows());
+  tuning.grid =
+      FillGrid(description, options.grid, rows.typical_distance, memory.rows(), largest_k);
   const ChoiceRule rule{description.task, options.objective, options.fpr_limit};
   std::vector<PointSums> folds;
   PointSums all;
@@ -256,7 +267,8 @@ Result<Tuning> Tune(const Predictor& predictor, const RowSource& source,
     all = std::move(total);
     if (extensions == kMostExtensions) break;
   }
-  if (rows.folds >= 2) CrossValidate(rule, folds, all, &tuning);
+  FoldGains gains;
+  if (rows.folds >= 2) gains = CrossValidate(rule, folds, all, &tuning);
   if (description.task == Task::kClassification) {
     RESMEM_ASSIGN_OR_RETURN(const CalibratorChoice calibrator,
                             ChooseCalibrator(predictor, rows, tuning.chosen, options.threads));
@@ -270,14 +282,39 @@ Result<Tuning> Tune(const Predictor& predictor, const RowSource& source,
     if (!tuning.blend) {
       RESMEM_ASSIGN_OR_RETURN(tuning.blend, FitAnswer(memory, rows, options));
     }
+    if (tuning.blend->blend && tuning.blend->rows < rows.rows) {
+      tuning.warnings.push_back(Text("The ", MethodName(options.method), " was fitted on ",
+                                     tuning.blend->rows, " of ", rows.rows,
+                                     " rows, evenly spread: what it needs of more does not fit ",
+                                     options.fit_megabytes, " MB (--fit-memory)."));
+    }
     if (!tuning.blend->reason.empty()) tuning.warnings.push_back(AnswerWarning(*tuning.blend));
   }
+  DecideAnswer(memory, rows, options, gains, &tuning);
   Warn(memory, rows, options, &tuning);
   RESMEM_RETURN_IF_ERROR(memory.damage());
   tuning.search_seconds = rows.search_seconds;
   tuning.grid_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return tuning;
+}
+
+}  // namespace
+
+Result<Tuning> Tune(const Predictor& predictor, const RowSource& source,
+                    const TuneOptions& options) try {
+  const ResidualMemory& memory = predictor.memory();
+  RESMEM_RETURN_IF_ERROR(CheckOptions(memory, options));
+  const int64_t usual = LargestK(options.grid, memory.rows());
+  RESMEM_ASSIGN_OR_RETURN(Tuning tuning, TuneUpTo(usual, predictor, source, options));
+  const int64_t more = std::min(kMostTunedK, memory.rows());
+  if (!options.grid.k.empty() || more <= usual || LargestChosenK(tuning) < usual) return tuning;
+  // The best k lies at the edge: there may be a better one beyond it, among neighbors that a second
+  // search finds.
+  Result<Tuning> wider = TuneUpTo(more, predictor, source, options);
+  if (wider.status().code() == ErrorCode::kResourceExhausted) return tuning;
+  if (wider.ok() && LargestChosenK(*wider) <= usual) return tuning;
+  return wider;
 } catch (...) {
   return CaughtException("tune on these rows");
 }

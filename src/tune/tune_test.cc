@@ -364,6 +364,11 @@ TEST_F(TuneTest, RefusesWhatCannotBeTuned) {
   options = {};
   options.fpr_limit = 0;
   EXPECT_EQ(Tune(*predictor_, rows, options).status().code(), ErrorCode::kInvalidArgument);
+  for (const int64_t megabytes : {int64_t{0}, int64_t{-1}, TuneOptions::kMostFitMegabytes + 1}) {
+    options = {};
+    options.fit_megabytes = megabytes;
+    EXPECT_EQ(Tune(*predictor_, rows, options).status().code(), ErrorCode::kInvalidArgument);
+  }
   options = {};
   options.grid.sigma = {0};
   EXPECT_EQ(Tune(*predictor_, rows, options).status().code(), ErrorCode::kInvalidArgument);

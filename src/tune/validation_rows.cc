@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "resmem/rivals.h"
@@ -24,7 +26,9 @@ class Collector {
         options_(options),
         largest_k_(largest_k),
         others_(std::ssize(transforms) -
-                std::ranges::count(transforms, predictor.memory().description().key_transform)) {}
+                std::ranges::count(transforms, predictor.memory().description().key_transform)) {
+    collected_.largest_k = largest_k;
+  }
 
   // Which rows may be used is known only when all roles are: the first of two passes, without any
   // search.
@@ -115,6 +119,12 @@ class Collector {
     block.exclude.assign(selected_.exclude().begin(), selected_.exclude().end());
     block.labels.assign(chosen.labels.begin(), chosen.labels.end());
     Copy(chosen.targets, &block.target_values);
+    if (options_.whole_slices) {
+      for (const std::string& name : chosen.slices) {
+        const auto known = slices_.try_emplace(name, static_cast<int32_t>(slices_.size())).first;
+        block.slices.push_back(known->second);
+      }
+    }
     for (int64_t q = 0; q < block.count() && block.neighbors.k > 0; ++q) {
       collected_.rows_at_distance_zero += block.neighbors.distances_of(q)[0] == 0 ? 1 : 0;
     }
@@ -134,6 +144,8 @@ class Collector {
 
   // Folds of equal size, drawn with the seed.
   void SetFolds() {
+    if (slices_.size() >= 2 && collected_.folds >= 2) return SetFoldsOfSlices();
+    for (ValidationBlock& block : collected_.blocks) block.slices.clear();
     std::vector<int64_t> order(static_cast<size_t>(collected_.rows));
     std::iota(order.begin(), order.end(), 0);
     Random random(options_.seed);
@@ -149,6 +161,31 @@ class Collector {
     }
   }
 
+  // Each slice, in an order drawn with the seed, to the fold with the fewest rows.
+  void SetFoldsOfSlices() {
+    std::vector<int64_t> rows(slices_.size());
+    for (const ValidationBlock& block : collected_.blocks) {
+      for (const int32_t slice : block.slices) ++rows[static_cast<size_t>(slice)];
+    }
+    std::vector<size_t> order(slices_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    Random random(options_.seed);
+    for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.Below(i)]);
+    collected_.folds = std::min(collected_.folds, std::ssize(slices_));
+    std::vector<int64_t> filled(static_cast<size_t>(collected_.folds));
+    std::vector<int32_t> fold_of(slices_.size());
+    for (const size_t slice : order) {
+      const auto least = std::min_element(filled.begin(), filled.end());
+      *least += rows[slice];
+      fold_of[slice] = static_cast<int32_t>(least - filled.begin());
+    }
+    for (ValidationBlock& block : collected_.blocks) {
+      for (const int32_t slice : block.slices) {
+        block.folds.push_back(fold_of[static_cast<size_t>(slice)]);
+      }
+    }
+  }
+
   const Predictor& predictor_;
   const TuneOptions& options_;
   const int64_t largest_k_;
@@ -156,6 +193,7 @@ class Collector {
   int64_t validation_rows_ = 0, test_rows_ = 0, first_test_row_ = -1;
   int64_t bytes_ = 0;
   RowBlock selected_;
+  std::map<std::string, int32_t> slices_;  // by name, where whole ones are wanted
   ValidationRows collected_;
 };
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "eval/row_block.h"
+#include "eval/answers/row_block.h"
 #include "resmem/tuner.h"
 
 namespace resmem {
@@ -25,6 +25,7 @@ struct ValidationBlock {
   std::vector<float> key_values;  // count x dim, as given; or none
   std::vector<int64_t> exclude;   // see SearchOptions
   std::vector<int32_t> folds;     // 0 .. folds - 1 of each row; all 0 without folds
+  std::vector<int32_t> slices;    // of each row, numbered; none where rows are independent
 };
 
 // Of a block's rows only those that may be tuned on get here; see Tune().
@@ -35,7 +36,8 @@ struct ValidationRows {
   int64_t train_rows = 0;       // marked train, and used because no row is marked validation
   double typical_distance = 0;  // see DefaultGrid()
   double search_seconds = 0;
-  int64_t folds = 0;  // 0 or 1: none
+  int64_t folds = 0;      // 0 or 1: none
+  int64_t largest_k = 0;  // that was searched; the memory may have fewer rows
 };
 
 // Median over all rows of the distance to the tenth neighbor, or the last.

@@ -147,6 +147,7 @@ RivalTuning Described(Method method, Refit refit, const RivalSums& sums) {
 
 Status TuneRivals(const ResidualMemory& memory, const ValidationRows& rows, const Grid& grid,
                   const TuneOptions& options, Tuning* tuning) {
+  if (rows.rows < TuneOptions::kFewestRows) return {};
   const auto start = std::chrono::steady_clock::now();
   Rivals rivals;
   RivalGrid search(memory, rows, grid, options.grid.sigma.empty(), options);
@@ -159,13 +160,11 @@ Status TuneRivals(const ResidualMemory& memory, const ValidationRows& rows, cons
     described.lambda = choice.chosen.lambda;
     tuning->rival_tunings.push_back(described);
   }
-  if (rows.rows >= TuneOptions::kFewestRows) {
-    TemperatureFit fit(rows, options);
-    RivalTuning described = Described(Method::kBase, Refit::kTemperature, fit.Run());
-    rivals.temperature = fit.temperature();
-    described.parameters = {0, 1, fit.temperature()};
-    tuning->rival_tunings.insert(tuning->rival_tunings.begin(), described);
-  }
+  TemperatureFit temperature(rows, options);
+  RivalTuning scaled = Described(Method::kBase, Refit::kTemperature, temperature.Run());
+  rivals.temperature = temperature.temperature();
+  scaled.parameters = {0, 1, temperature.temperature()};
+  tuning->rival_tunings.insert(tuning->rival_tunings.begin(), scaled);
   if (std::optional<LastLayerFit> fit = FitLastLayer(rows, options)) {
     RivalTuning described = Described(Method::kBase, Refit::kLastLayer, fit->judged);
     described.ridge = fit->ridge;

@@ -6,7 +6,8 @@
 
 namespace resmem {
 
-// `grid`: filled.  Classification.  Sets tuning->rivals and rival_tunings.
+// `grid`: filled.  Classification.  Sets tuning->rivals and rival_tunings; neither
+// where there are fewer rows than are needed to fit anything.
 Status TuneRivals(const ResidualMemory& memory, const ValidationRows& rows, const Grid& grid,
                   const TuneOptions& options, Tuning* tuning);
 

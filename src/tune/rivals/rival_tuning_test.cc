@@ -136,7 +136,11 @@ TEST_F(RivalTuningTest, BelowAHundredRowsNothingIsFitted) {
   const Tuning tuning = Tuned(MakeProblem(80, 5, 6, 2));
   EXPECT_FALSE(tuning.rivals.temperature.has_value());
   EXPECT_FALSE(tuning.rivals.last_layer.has_value());
-  EXPECT_TRUE(tuning.rivals.knn.has_value());
+  EXPECT_FALSE(tuning.rivals.knn.has_value() || tuning.rivals.knn_lm.has_value());
+  EXPECT_TRUE(tuning.rival_tunings.empty());
+  const MemoryDescription after = ApplyTuning(memory_->description(), tuning);
+  EXPECT_EQ(after.parameters, memory_->description().parameters);
+  EXPECT_EQ(after.notes, memory_->description().notes);
 }
 
 }  // namespace

@@ -1,14 +1,14 @@
 // The coefficients of a blend, by Newton's method on the mean negative log-likelihood of some of a
 // sample's rows.  The problem is convex; a row needs only E[phi] and the 4 x 4 Cov(phi) under p.
-#ifndef RESMEM_TUNE_BLEND_FIT_H_
-#define RESMEM_TUNE_BLEND_FIT_H_
+#ifndef RESMEM_TUNE_BLEND_BLEND_FIT_H_
+#define RESMEM_TUNE_BLEND_BLEND_FIT_H_
 
 #include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "tune/blend_sample.h"
+#include "tune/blend/blend_sample.h"
 
 namespace resmem {
 
@@ -61,4 +61,4 @@ BlendedRow JudgeBlend(const BlendSample& sample, const Blend& blend, int64_t row
 
 }  // namespace resmem
 
-#endif  // RESMEM_TUNE_BLEND_FIT_H_
+#endif  // RESMEM_TUNE_BLEND_BLEND_FIT_H_

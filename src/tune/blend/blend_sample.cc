@@ -1,11 +1,25 @@
-#include "tune/blend_sample.h"
+#include "tune/blend/blend_sample.h"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "support/parallel.h"
 
 namespace resmem {
+namespace {
+
+// 0 .. 100; none of no values.
+std::vector<float> Percentiles(std::vector<float> values) {
+  std::vector<float> at;
+  std::sort(values.begin(), values.end());
+  for (size_t percent = 0; percent <= 100 && !values.empty(); ++percent) {
+    at.push_back(values[(values.size() - 1) * percent / 100]);
+  }
+  return at;
+}
+
+}  // namespace
 
 BlendSample::BlendSample(const ResidualMemory& memory, const ValidationRows& rows,
                          int64_t memory_limit)
@@ -14,15 +28,17 @@ BlendSample::BlendSample(const ResidualMemory& memory, const ValidationRows& row
       classes_(memory.description().outputs) {
   const int64_t row_bytes =
       classify_ ? classes_ * static_cast<int64_t>((Blend::kParts + 1) * sizeof(float)) : 1;
-  const int64_t most = std::max<int64_t>(memory_limit / row_bytes, 1);
-  const int64_t step = (rows.rows + most - 1) / most;
-  int64_t number = 0;
+  const int64_t most = std::clamp<int64_t>(memory_limit / row_bytes, 1, rows.rows);
+  int64_t taken = 0;  // `most` times the row's number, modulo the rows
   for (const ValidationBlock& block : rows.blocks) {
     for (int64_t q = 0; q < block.count(); ++q) {
-      if (number++ % step != 0) continue;
+      taken += most;
+      if (taken < rows.rows) continue;
+      taken -= rows.rows;
       places_.push_back({&block, q});
       labels_.push_back(classify_ ? block.labels[static_cast<size_t>(q)] : 0);
       folds_.push_back(block.folds[static_cast<size_t>(q)]);
+      if (!block.slices.empty()) slices_.push_back(block.slices[static_cast<size_t>(q)]);
     }
   }
   gates_.resize(places_.size());
@@ -101,11 +117,12 @@ Blend BlendSample::Describe(const BlendPoint& point, float base_temperature) con
   blend.parameters = point.parameters;
   blend.prior = point.prior;
   blend.base_temperature = base_temperature;
-  std::vector<float> distances;
+  std::vector<float> distances, spreads;
   std::array<double, Blend::kGates> sums{}, squares{};
   for (const BlendGates& gates : gates_) {
     if (!gates.neighbors) continue;
     distances.push_back(gates.distance);
+    if (classify_) spreads.push_back(gates.spread);
     for (size_t m = 0; m < Blend::kGates; ++m) sums[m] += static_cast<double>(gates.u[m]);
   }
   if (distances.empty()) distances.push_back(0);
@@ -122,10 +139,8 @@ Blend BlendSample::Describe(const BlendPoint& point, float base_temperature) con
     blend.gate_means[m] = static_cast<float>(mean);
     blend.gate_deviations[m] = deviation > 1e-4 ? static_cast<float>(deviation) : 1.0f;
   }
-  std::sort(distances.begin(), distances.end());
-  for (size_t percent = 0; percent <= 100; ++percent) {
-    blend.distances.push_back(distances[(distances.size() - 1) * percent / 100]);
-  }
+  blend.distances = Percentiles(std::move(distances));
+  blend.spreads = Percentiles(std::move(spreads));
   return blend;
 }
 

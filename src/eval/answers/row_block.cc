@@ -1,4 +1,4 @@
-#include "eval/row_block.h"
+#include "eval/answers/row_block.h"
 
 #include <algorithm>
 #include <cmath>
@@ -39,12 +39,27 @@ Status CheckLabels(std::span<const int32_t> labels, int64_t begin, int64_t rows,
   return {};
 }
 
+// Classification asks of the logits of each row that is scored; a mean of squares is asked nothing.
+Status CheckFinite(const char* what, int64_t begin, MatrixView values) {
+  for (int64_t row = 0; row < values.rows; ++row) {
+    const std::span<const float> line = values.row_span(row);
+    for (size_t c = 0; c < line.size(); ++c) {
+      if (std::isfinite(line[c])) continue;
+      return {ErrorCode::kBadData, Text("the ", what, " hold ", line[c], " at row ", begin + row,
+                                        ", column ", c, "; only finite values are allowed")};
+    }
+  }
+  return {};
+}
+
 Status CheckRows(const MemoryDescription& description, int64_t begin, const Rows& rows) {
   const int64_t count = rows.count();
   RESMEM_RETURN_IF_ERROR(CheckMatrix("keys", rows.keys, count, description.dim));
   RESMEM_RETURN_IF_ERROR(CheckMatrix("logits", rows.logits, count, description.outputs));
   if (description.task == Task::kRegression) {
     RESMEM_RETURN_IF_ERROR(CheckMatrix("targets", rows.targets, count, description.outputs));
+    RESMEM_RETURN_IF_ERROR(CheckFinite("predictions", begin, rows.logits));
+    RESMEM_RETURN_IF_ERROR(CheckFinite("targets", begin, rows.targets));
   } else {
     RESMEM_RETURN_IF_ERROR(CheckLabels(rows.labels, begin, count, description.outputs));
   }
@@ -67,6 +82,8 @@ void AppendValue(std::span<const T> from, int64_t i, std::vector<T>* to) {
 // How far a stored key's value may lie from the one that was given.
 float LargestRounding(const MemoryDescription& description, float value, float largest_of_key) {
   const KeyType type = description.key_type;
+  // What lies far from the center is cut off: a single value tells nothing.
+  if (type == KeyType::kInt4) return std::numeric_limits<float>::infinity();
   if (description.key_transform != KeyTransform::kNone) {
     // There and back again: of a whitened value, the rounding of all values before it.
     return largest_of_key * (type == KeyType::kFloat32 ? 1e-4f : 0.05f);
@@ -79,6 +96,8 @@ float LargestRounding(const MemoryDescription& description, float value, float l
     case KeyType::kInt8:
       // Half a step, and the rounding of the step itself.
       return std::max(largest_of_key / 127 * 0.5001f, std::numeric_limits<float>::min() * 127);
+    case KeyType::kInt4:
+      break;
   }
   return 0;
 }

@@ -1,4 +1,4 @@
-#include "eval/rival_answers.h"
+#include "eval/answers/rival_answers.h"
 
 #include "kernels/vector_math.h"
 

@@ -1,9 +1,9 @@
-#include "tune/blend_moments.h"
+#include "tune/blend/blend_moments.h"
 
 #include <algorithm>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "tune/blend_moments.cc"
+#define HWY_TARGET_INCLUDE "tune/blend/blend_moments.cc"
 #include "hwy/foreach_target.h"  // compiles the rest of this file once per instruction set
 #include "hwy/highway.h"
 #include "kernels/simd_level.h"

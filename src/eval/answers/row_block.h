@@ -1,7 +1,7 @@
 // One block of rows ready to be judged: of the role asked for, fitting the memory, and in
 // leave-one-out each with the memory row that it is itself.
-#ifndef RESMEM_EVAL_ROW_BLOCK_H_
-#define RESMEM_EVAL_ROW_BLOCK_H_
+#ifndef RESMEM_EVAL_ANSWERS_ROW_BLOCK_H_
+#define RESMEM_EVAL_ANSWERS_ROW_BLOCK_H_
 
 #include <cstdint>
 #include <optional>
@@ -48,4 +48,4 @@ class RowBlock {
 
 }  // namespace resmem
 
-#endif  // RESMEM_EVAL_ROW_BLOCK_H_
+#endif  // RESMEM_EVAL_ANSWERS_ROW_BLOCK_H_

@@ -1,6 +1,6 @@
 // What the blend is fitted on: its parts for held-out rows, at one point of the grid.
-#ifndef RESMEM_TUNE_BLEND_SAMPLE_H_
-#define RESMEM_TUNE_BLEND_SAMPLE_H_
+#ifndef RESMEM_TUNE_BLEND_BLEND_SAMPLE_H_
+#define RESMEM_TUNE_BLEND_BLEND_SAMPLE_H_
 
 #include <cstdint>
 #include <memory>
@@ -31,6 +31,8 @@ class BlendSample {
   bool regression() const { return !classify_; }
   int32_t label(int64_t row) const { return labels_[static_cast<size_t>(row)]; }
   int32_t fold(int64_t row) const { return folds_[static_cast<size_t>(row)]; }
+  // Of each row, see ValidationBlock.
+  const std::vector<int32_t>& slices() const { return slices_; }
 
   // Computes everything below at a point.
   void Load(const BlendPoint& point, float base_temperature, int threads);
@@ -68,7 +70,7 @@ class BlendSample {
   const bool classify_;
   const int64_t classes_;
   std::vector<Place> places_;
-  std::vector<int32_t> labels_, folds_;
+  std::vector<int32_t> labels_, folds_, slices_;
   std::vector<float> parts_;       // rows x parts x classes
   std::vector<float> labels_sum_;  // rows x classes: A
   Parameters loaded_{-1, 0, 0};    // that parts_ are of
@@ -79,4 +81,4 @@ class BlendSample {
 
 }  // namespace resmem
 
-#endif  // RESMEM_TUNE_BLEND_SAMPLE_H_
+#endif  // RESMEM_TUNE_BLEND_BLEND_SAMPLE_H_

@@ -1,6 +1,6 @@
 // What the rivals say about one row, at the parameters that were tuned for them.
-#ifndef RESMEM_EVAL_RIVAL_ANSWERS_H_
-#define RESMEM_EVAL_RIVAL_ANSWERS_H_
+#ifndef RESMEM_EVAL_ANSWERS_RIVAL_ANSWERS_H_
+#define RESMEM_EVAL_ANSWERS_RIVAL_ANSWERS_H_
 
 #include <cstdint>
 #include <span>
@@ -35,4 +35,4 @@ void AnswerByLastLayer(const Rivals::LastLayer& layer, std::span<const float> ke
 
 }  // namespace resmem
 
-#endif  // RESMEM_EVAL_RIVAL_ANSWERS_H_
+#endif  // RESMEM_EVAL_ANSWERS_RIVAL_ANSWERS_H_

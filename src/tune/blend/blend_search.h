@@ -3,14 +3,14 @@
 // From a start, one axis after the other is followed as long as the fit gets better, so that an
 // optimum never lies at an edge for want of values.  Several subsets of the rows (all, and all but
 // one fold) walk on their own; a point that one has visited is known to all.
-#ifndef RESMEM_TUNE_BLEND_SEARCH_H_
-#define RESMEM_TUNE_BLEND_SEARCH_H_
+#ifndef RESMEM_TUNE_BLEND_BLEND_SEARCH_H_
+#define RESMEM_TUNE_BLEND_BLEND_SEARCH_H_
 
 #include <array>
 #include <map>
 #include <vector>
 
-#include "tune/blend_fit.h"
+#include "tune/blend/blend_fit.h"
 
 namespace resmem {
 
@@ -73,4 +73,4 @@ class BlendSearch {
 
 }  // namespace resmem
 
-#endif  // RESMEM_TUNE_BLEND_SEARCH_H_
+#endif  // RESMEM_TUNE_BLEND_BLEND_SEARCH_H_

@@ -1,4 +1,4 @@
-#include "eval/row_answers.h"
+#include "eval/answers/row_answers.h"
 
 #include <algorithm>
 

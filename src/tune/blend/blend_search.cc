@@ -1,10 +1,11 @@
-#include "tune/blend_search.h"
+#include "tune/blend/blend_search.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "support/text.h"
+#include "tune/grid.h"
 
 namespace resmem {
 namespace {
@@ -63,14 +64,17 @@ BlendSearch::BlendSearch(const MemoryDescription& description, const BlendSearch
 void BlendSearch::MakeAxes(const MemoryDescription& description) {
   const bool usable = std::isfinite(options_.typical_distance) && options_.typical_distance > 0;
   const double unit = usable ? options_.typical_distance : 1;
-  const bool sparse = description.form == ResidualForm::kSparse;
+  const bool sparse =
+      description.form == ResidualForm::kSparse || description.form == ResidualForm::kPacked;
   axes_[kSigma] = options_.grid.sigma.empty() ? Geometric(0.25 * unit, std::sqrt(2.0), 20)
                                               : Sorted(options_.grid.sigma);
   std::erase_if(axes_[kSigma], [](float sigma) { return !(sigma > 0 && sigma < 1e37f); });
   if (axes_[kSigma].empty()) axes_[kSigma] = {1.0f};
   axes_[kPrior] = Geometric(1, 2, 12);
   if (options_.grid.k.empty()) {
-    for (const int64_t k : {10, 20, 35, 50, 75, 100, 150, 200, 300, 500}) {
+    std::vector<int64_t> usual = {10, 20, 35, 50, 75, 100, 150, 200, 300, 500};
+    usual.insert(usual.end(), std::begin(kMoreK), std::end(kMoreK));
+    for (const int64_t k : usual) {
       axes_[kNeighbors].push_back(static_cast<float>(std::min(k, options_.largest_k)));
     }
   } else {

@@ -1,4 +1,4 @@
-#include "tune/blend_fit.h"
+#include "tune/blend/blend_fit.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "kernels/vector_math.h"
 #include "predict/portable_log.h"
 #include "support/parallel.h"
-#include "tune/blend_moments.h"
+#include "tune/blend/blend_moments.h"
 
 namespace resmem {
 namespace {

@@ -2,8 +2,8 @@
 //
 // The same bits on every instruction set: products and sums are rounded one by one, and sums run
 // over 8 lanes that are added in order.
-#ifndef RESMEM_TUNE_BLEND_MOMENTS_H_
-#define RESMEM_TUNE_BLEND_MOMENTS_H_
+#ifndef RESMEM_TUNE_BLEND_BLEND_MOMENTS_H_
+#define RESMEM_TUNE_BLEND_BLEND_MOMENTS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -24,4 +24,4 @@ void BlendMoments(const float* p, const float* const* parts, size_t used, int64_
 
 }  // namespace resmem
 
-#endif  // RESMEM_TUNE_BLEND_MOMENTS_H_
+#endif  // RESMEM_TUNE_BLEND_BLEND_MOMENTS_H_

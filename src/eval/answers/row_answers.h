@@ -2,8 +2,8 @@
 //
 // The same bits as Predictor::Score() and ArgMax() for each method, at a fraction of the time where
 // there are many classes: kNN-LM's scores are never written down, and the base's are shared.
-#ifndef RESMEM_EVAL_ROW_ANSWERS_H_
-#define RESMEM_EVAL_ROW_ANSWERS_H_
+#ifndef RESMEM_EVAL_ANSWERS_ROW_ANSWERS_H_
+#define RESMEM_EVAL_ANSWERS_ROW_ANSWERS_H_
 
 #include <cstdint>
 #include <span>
@@ -49,4 +49,4 @@ class RowAnswers {
 
 }  // namespace resmem
 
-#endif  // RESMEM_EVAL_ROW_ANSWERS_H_
+#endif  // RESMEM_EVAL_ANSWERS_ROW_ANSWERS_H_

@@ -1,4 +1,4 @@
-#include "tune/blend_tuning.h"
+#include "tune/blend/blend_tuning.h"
 
 #include <algorithm>
 #include <chrono>
@@ -12,14 +12,12 @@
 #include "support/parallel.h"
 #include "support/random.h"
 #include "support/text.h"
-#include "tune/blend_fit.h"
-#include "tune/blend_search.h"
+#include "tune/blend/blend_fit.h"
+#include "tune/blend/blend_search.h"
 
 namespace resmem {
 namespace {
 
-// Of what a sample holds: rows of a vocabulary are many numbers.
-constexpr int64_t kSampleBytes = int64_t{768} << 20;
 constexpr double kLeastTemperature = 0.05, kLargestTemperature = 20;
 constexpr double kRidges[] = {1e-2, 1e-3};
 constexpr double kComparedTolerance = 1e-8;  // of fits that are only compared
@@ -35,17 +33,18 @@ constexpr int64_t kMostBlendFolds = 20;
 class BlendTuner {
  public:
   BlendTuner(const ResidualMemory& memory, const ValidationRows& rows, const TuneOptions& options,
-             int64_t folds, int64_t largest_k)
+             int64_t folds)
       : memory_(memory),
         options_(options),
-        sample_(memory, rows, std::min(kSampleBytes, options.memory_limit)),
+        given_rows_(rows.rows),
+        sample_(memory, rows, options.fit_megabytes << 20),
         folds_(std::min(folds, kMostBlendFolds)) {
     search_options_.objective = options.objective;
     search_options_.fpr_limit = options.fpr_limit;
     if (options.method == Method::kLogitBoost) {
       search_options_.parts = {true, false, false, true};
     }
-    search_options_.largest_k = std::min(largest_k, memory.rows());
+    search_options_.largest_k = std::min(rows.largest_k, memory.rows());
     search_options_.typical_distance = rows.typical_distance;
     search_options_.grid = options.grid;
     search_options_.threads = ResolveThreads(options.threads);
@@ -64,6 +63,7 @@ class BlendTuner {
                        base_temperature_);
     inner_losses_.resize(split_.subsets.size());
     for (int64_t row = 0; row < sample_.rows(); ++row) trial_.folds.push_back(FoldOf(row));
+    trial_.slices = sample_.slices();
     // The fold's rows by everything that was chosen and fitted without them.
     losses_.resize(static_cast<size_t>(sample_.rows()));
     right_.resize(losses_.size());
@@ -101,8 +101,9 @@ class BlendTuner {
     std::set<int32_t> labels;
     for (int64_t row = 0; row < sample_.rows(); ++row) labels.insert(sample_.label(row));
     if (sample_.rows() < TuneOptions::kFewestRows) {
-      tuning_.reason = Text("only ", sample_.rows(), " held-out rows: a blend takes at least ",
-                            TuneOptions::kFewestRows, ", nothing was fitted");
+      tuning_.reason = Text("only ", sample_.rows(), " of ", given_rows_, " held-out rows fit ",
+                            options_.fit_megabytes, " MB, a blend takes at least ",
+                            TuneOptions::kFewestRows, ": give more (--fit-memory)");
     } else if (!sample_.regression() && labels.size() < 2) {
       tuning_.reason =
           "all held-out rows have one label: a blend fitted on them would only learn "
@@ -238,6 +239,7 @@ class BlendTuner {
 
   const ResidualMemory& memory_;
   const TuneOptions& options_;
+  const int64_t given_rows_;
   BlendSample sample_;
   const int64_t folds_;
   BlendSearchOptions search_options_;
@@ -287,7 +289,7 @@ void DecideBlend(const TuneOptions& options, BlendTrial* trial) {
   const auto count = std::ssize(trial->losses);
   const auto rows = static_cast<double>(count);
   int64_t fixed = 0, harmed = 0, both = 0;
-  double squares = 0;
+  std::vector<double> nll_gains, gains;
   tuning.base_nll = tuning.scaled_nll = tuning.nll = 0;
   for (size_t i = 0; i < trial->losses.size(); ++i) {
     tuning.base_nll += trial->base_losses[i] / rows;
@@ -296,25 +298,24 @@ void DecideBlend(const TuneOptions& options, BlendTrial* trial) {
     fixed += trial->right[i] && !trial->base_right[i] ? 1 : 0;
     harmed += !trial->right[i] && trial->base_right[i] ? 1 : 0;
     both += trial->right[i] && trial->base_right[i] ? 1 : 0;
+    nll_gains.push_back(trial->scaled_losses[i] - trial->losses[i]);
+    gains.push_back(static_cast<double>(trial->right[i]) -
+                    static_cast<double>(trial->base_right[i]));
   }
   tuning.nll_gain = tuning.scaled_nll - tuning.nll;
-  for (size_t i = 0; i < trial->losses.size(); ++i) {
-    const double away = trial->scaled_losses[i] - trial->losses[i] - tuning.nll_gain;
-    squares += away * away;
-  }
-  const double half = MeanHalfWidth(std::sqrt(squares / (rows - 1)), count);
-  tuning.nll_interval = {tuning.nll_gain - half, tuning.nll_gain + half};
+  tuning.nll_interval = MeanInterval(nll_gains, trial->slices);
   if (!trial->regression) {
     tuning.gain = MakePairedGain(fixed, harmed, both, count - fixed - harmed - both);
+    if (!trial->slices.empty()) tuning.gain.interval = MeanInterval(gains, trial->slices);
   }
   tuning.reason = Obstacle(options, *trial);
   tuning.adopted = tuning.reason.empty();
 }
 
 Result<BlendTrial> TuneBlend(const ResidualMemory& memory, const ValidationRows& rows,
-                             const TuneOptions& options, int64_t folds, int64_t largest_k) {
+                             const TuneOptions& options, int64_t folds) {
   const auto start = std::chrono::steady_clock::now();
-  BlendTuner tuner(memory, rows, options, folds, largest_k);
+  BlendTuner tuner(memory, rows, options, folds);
   RESMEM_ASSIGN_OR_RETURN(BlendTrial trial, tuner.Run());
   trial.tuning.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
