@@ -1,11 +1,15 @@
 #include "resmem/data/dataset.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "data/dataset_checks.h"
 #include "data/dataset_sources.h"
 #include "data/memory_guard.h"
+#include "data/table/label_leak.h"
+#include "data/table/label_names.h"
+#include "resmem/data/new_classes.h"
 #include "support/block_rows.h"
 #include "support/text.h"
 
@@ -16,8 +20,8 @@ namespace {
 constexpr int64_t kMadeBlock = 1024;
 
 // In the map where the values can be used there, otherwise through `buffer`.
-Status ReadMatrix(const Array& array, int64_t begin, int64_t count, std::vector<float>* buffer,
-                  MatrixView* view) {
+Status ReadMatrix(const Array& array, int64_t begin, int64_t count, bool check,
+                  std::vector<float>* buffer, MatrixView* view) {
   if (const std::optional<MatrixView> in_place = array.InPlace()) {
     *view = in_place->Slice(begin, count);
   } else {
@@ -25,7 +29,20 @@ Status ReadMatrix(const Array& array, int64_t begin, int64_t count, std::vector<
     RESMEM_RETURN_IF_ERROR(array.ReadFloats(begin, count, *buffer));
     *view = MatrixView(buffer->data(), count, array.columns());
   }
-  return CheckFinite(array.name(), *view, begin);
+  return check ? CheckFinite(array.name(), *view, begin) : Status();
+}
+
+// Adds logits for classes that the base does not know.
+void AddNewLogits(int64_t classes, float floor, std::vector<float>* buffer, MatrixView* view) {
+  std::vector<float> wide(static_cast<size_t>(view->rows * classes), 0.0f);
+  for (int64_t row = 0; row < view->rows; ++row) {
+    const std::span<float> out =
+        std::span(wide).subspan(static_cast<size_t>(row * classes), static_cast<size_t>(classes));
+    std::ranges::copy(view->row_span(row), out.begin());
+    FillNewLogits(view->columns, floor, out);
+  }
+  *buffer = std::move(wide);
+  *view = MatrixView(buffer->data(), view->rows, classes);
 }
 
 Result<std::vector<int64_t>> ReadVector(const Array& array, int64_t begin, int64_t count) {
@@ -34,12 +51,52 @@ Result<std::vector<int64_t>> ReadVector(const Array& array, int64_t begin, int64
   return values;
 }
 
+// Labels that are names become numbers; the names are learned, or as they were given.
+Status NameClasses(const DatasetSources& sources, int64_t classes, DatasetArrays* arrays,
+                   std::vector<std::string>* names) {
+  if (!arrays->labels) return {};
+  ClassNaming naming;
+  naming.known = sources.class_names;
+  naming.classes = classes;
+  naming.skip_missing = sources.skip_bad;
+  naming.new_names = sources.new_classes;
+  if (arrays->table) {
+    TableLayout& layout = arrays->table->layout;
+    const bool known_layout = sources.table && sources.table->layout.has_value();
+    naming.numbers_are_names = layout.named_labels;
+    naming.numbers_may_be_names = !known_layout;
+    if (static_cast<int64_t>(layout.logits.size()) == classes) naming.columns = layout.logits;
+  }
+  RESMEM_RETURN_IF_ERROR(NumberLabels(naming, &*arrays->labels, names));
+  if (arrays->table && !names->empty()) arrays->table->layout.named_labels = true;
+  return {};
+}
+
 }  // namespace
 
 Result<Dataset> Dataset::Open(const DatasetSources& sources, Task task) {
+  if (!(sources.probability_floor > 0 && sources.probability_floor < 1)) {
+    return Status(ErrorCode::kInvalidArgument,
+                  Text("the floor of probabilities is ", sources.probability_floor,
+                       "; give one above 0 and below 1"));
+  }
   RESMEM_ASSIGN_OR_RETURN(DatasetArrays arrays, OpenDatasetArrays(sources, task));
   RESMEM_RETURN_IF_ERROR(CheckShapes(arrays, task));
+  std::vector<std::string> class_names = sources.class_names;
+  const int64_t columns = arrays.logits ? arrays.logits->columns() : 0;
+  const int64_t classes = arrays.made                            ? arrays.made->outputs()
+                          : arrays.probabilities && columns == 1 ? 2
+                                                                 : columns;
+  RESMEM_RETURN_IF_ERROR(NameClasses(sources, classes, &arrays, &class_names));
   Dataset dataset;
+  if (arrays.table) {
+    dataset.telltale_ = arrays.table->telltale;
+  } else if (task == Task::kClassification && arrays.labels && !arrays.key_columns.empty()) {
+    // Labels that are damaged are told about when they are read, with their place.
+    Result<std::vector<std::string>> telling =
+        ColumnsThatTell(*arrays.keys, arrays.key_columns, *arrays.labels);
+    if (telling.ok()) dataset.telltale_ = std::move(*telling);
+  }
   dataset.task_ = task;
   dataset.rows_ = arrays.rows();
   dataset.made_ = std::move(arrays.made);
@@ -52,6 +109,12 @@ Result<Dataset> Dataset::Open(const DatasetSources& sources, Task task) {
   dataset.split_ = std::move(arrays.split);
   dataset.slices_ = std::move(arrays.slices);
   dataset.role_ = sources.role;
+  dataset.class_names_ = std::move(class_names);
+  dataset.table_ = std::move(arrays.table);
+  if (arrays.probabilities) dataset.floor_ = sources.probability_floor;
+  dataset.ids_from_numbers_ = sources.ids_from_numbers;
+  RESMEM_RETURN_IF_ERROR(dataset.CountClasses(sources, classes));
+  if (sources.skip_bad) RESMEM_RETURN_IF_ERROR(dataset.FindKept());
   return dataset;
 }
 
@@ -59,9 +122,39 @@ int64_t Dataset::dim() const {
   return made_ ? made_->dim() : keys_->columns();
 }
 
+// `known`: columns of the logits.
+Status Dataset::CountClasses(const DatasetSources& sources, int64_t known) {
+  const int64_t memorys = std::max(sources.classes, known);
+  int64_t wanted = memorys;
+  if (sources.new_classes && task_ == Task::kClassification) {
+    wanted = std::max(wanted, static_cast<int64_t>(class_names_.size()));
+    constexpr int64_t kPiece = 1 << 16;
+    for (int64_t begin = 0; labels_ && begin < rows_; begin += kPiece) {
+      RESMEM_ASSIGN_OR_RETURN(const std::vector<int64_t> values,
+                              ReadVector(*labels_, begin, std::min(kPiece, rows_ - begin)));
+      wanted = std::max(wanted, *std::ranges::max_element(values) + 1);
+    }
+    constexpr int64_t kMostAdded = 1000;  // a number that is no class would make a huge memory
+    if (wanted > memorys + kMostAdded) {
+      return {ErrorCode::kBadData,
+              Text(labels_->name(), ": has a label ", wanted - 1, ", but there are ", memorys,
+                   " classes, and at most ", kMostAdded, " are added at once")};
+    }
+  }
+  // Other columns than the base's or the memory's are another model's, which the caller refuses.
+  if (wanted == known || known == 0) return {};
+  if (known != sources.base_classes && known != sources.classes && sources.classes != 0) return {};
+  classes_ = wanted;
+  added_classes_ = wanted - memorys;
+  new_floor_ = sources.probability_floor;
+  return {};
+}
+
 int64_t Dataset::outputs() const {
+  if (classes_ > 0) return classes_;
   if (made_) return made_->outputs();
-  return logits_ ? logits_->columns() : 0;
+  if (!logits_) return 0;
+  return floor_ && logits_->columns() == 1 ? 2 : logits_->columns();
 }
 
 bool Dataset::has_labels() const {
@@ -70,31 +163,40 @@ bool Dataset::has_labels() const {
 }
 
 Status Dataset::Read(int64_t begin, int64_t count, Block* block) const {
-  if (begin < 0 || count < 0 || begin > rows_ || count > rows_ - begin) {
+  if (begin < 0 || count < 0 || begin > rows() || count > rows() - begin) {
     return {ErrorCode::kInvalidArgument, Text("rows ", begin, " to ", begin, " + ", count,
-                                              " asked for, but the dataset has ", rows_)};
+                                              " asked for, but the dataset has ", rows())};
   }
-  return GuardMemory(made_ ? made_->name() : keys_->name(),
-                     [&] { return ReadChecked(begin, count, block); });
+  return GuardMemory(made_ ? made_->name() : keys_->name(), [&] {
+    return kept_ ? ReadKept(begin, count, block) : ReadBlock(begin, count, /*check=*/true, block);
+  });
 }
 
-Status Dataset::ReadKeysAndLogits(int64_t begin, int64_t count, Block* block) const {
+Status Dataset::ReadKeysAndLogits(int64_t begin, int64_t count, bool check, Block* block) const {
   Rows& view = block->view;
   if (!made_) {
-    RESMEM_RETURN_IF_ERROR(ReadMatrix(*keys_, begin, count, &block->keys, &view.keys));
+    RESMEM_RETURN_IF_ERROR(ReadMatrix(*keys_, begin, count, check, &block->keys, &view.keys));
     if (!logits_) return {};
-    return ReadMatrix(*logits_, begin, count, &block->logits, &view.logits);
+    RESMEM_RETURN_IF_ERROR(ReadMatrix(*logits_, begin, count, check, &block->logits, &view.logits));
+    if (floor_) {
+      RESMEM_RETURN_IF_ERROR(
+          TakeLogarithms(logits_->name(), *floor_, begin, &block->logits, &view.logits));
+    }
+    if (classes_ > 0) AddNewLogits(classes_, new_floor_, &block->logits, &view.logits);
+    return {};
   }
   block->keys.resize(static_cast<size_t>(count * dim()));
-  block->logits.resize(static_cast<size_t>(count * outputs()));
+  block->logits.resize(static_cast<size_t>(count * made_->outputs()));
   RESMEM_RETURN_IF_ERROR(made_->Make(begin, count, block->keys, block->logits));
   view.keys = MatrixView(block->keys.data(), count, dim());
-  view.logits = MatrixView(block->logits.data(), count, outputs());
+  view.logits = MatrixView(block->logits.data(), count, made_->outputs());
   RESMEM_RETURN_IF_ERROR(CheckFinite(made_->name() + " (keys)", view.keys, begin));
-  return CheckFinite(made_->name() + " (logits)", view.logits, begin);
+  RESMEM_RETURN_IF_ERROR(CheckFinite(made_->name() + " (logits)", view.logits, begin));
+  if (classes_ > 0) AddNewLogits(classes_, new_floor_, &block->logits, &view.logits);
+  return {};
 }
 
-Status Dataset::ReadLabels(int64_t begin, int64_t count, Block* block) const {
+Status Dataset::ReadLabels(int64_t begin, int64_t count, bool check, Block* block) const {
   std::vector<int64_t> values;
   if (labels_) {
     RESMEM_ASSIGN_OR_RETURN(values, ReadVector(*labels_, begin, count));
@@ -105,8 +207,16 @@ Status Dataset::ReadLabels(int64_t begin, int64_t count, Block* block) const {
   } else {
     return {};
   }
-  RESMEM_RETURN_IF_ERROR(CheckLabels(labels_ ? labels_->name() : made_->name(), values, begin,
-                                     outputs(), &block->labels));
+  if (check) {
+    RESMEM_RETURN_IF_ERROR(CheckLabels(labels_ ? labels_->name() : made_->name(), values, begin,
+                                       outputs(), &block->labels));
+  } else {  // -1: none
+    constexpr int64_t kLimit = std::numeric_limits<int32_t>::max();
+    block->labels.clear();
+    for (const int64_t value : values) {
+      block->labels.push_back(static_cast<int32_t>(std::clamp<int64_t>(value, -1, kLimit)));
+    }
+  }
   block->view.labels = block->labels;
   return {};
 }
@@ -126,14 +236,15 @@ Status Dataset::ReadSources(int64_t begin, int64_t count, Block* block) const {
   return {};
 }
 
-Status Dataset::ReadChecked(int64_t begin, int64_t count, Block* block) const {
+Status Dataset::ReadBlock(int64_t begin, int64_t count, bool check, Block* block) const {
   Rows& view = block->view;
   view = {};
-  RESMEM_RETURN_IF_ERROR(ReadKeysAndLogits(begin, count, block));
-  RESMEM_RETURN_IF_ERROR(ReadLabels(begin, count, block));
+  RESMEM_RETURN_IF_ERROR(ReadKeysAndLogits(begin, count, check, block));
+  RESMEM_RETURN_IF_ERROR(ReadLabels(begin, count, check, block));
   RESMEM_RETURN_IF_ERROR(ReadSources(begin, count, block));
   if (targets_) {
-    RESMEM_RETURN_IF_ERROR(ReadMatrix(*targets_, begin, count, &block->targets, &view.targets));
+    RESMEM_RETURN_IF_ERROR(
+        ReadMatrix(*targets_, begin, count, check, &block->targets, &view.targets));
   }
   if (ids_) {
     RESMEM_ASSIGN_OR_RETURN(const std::vector<int64_t> values, ReadVector(*ids_, begin, count));
@@ -155,6 +266,10 @@ Status Dataset::ReadChecked(int64_t begin, int64_t count, Block* block) const {
 }
 
 void Dataset::Drop(int64_t begin, int64_t count) const {
+  if (kept_ && count > 0) {
+    const int64_t first = row_number(begin), last = row_number(begin + count - 1);
+    begin = first, count = last + 1 - first;
+  }
   for (const std::optional<Array>* array :
        {&keys_, &logits_, &labels_, &targets_, &ids_, &sources_, &split_, &slices_}) {
     if (*array) (*array)->DropRows(begin, count);
@@ -164,14 +279,19 @@ void Dataset::Drop(int64_t begin, int64_t count) const {
 Result<std::vector<int64_t>> Dataset::CountRoles() const {
   std::vector<int64_t> counts(4, 0);
   if (!split_) {
-    counts[static_cast<size_t>(role_.value_or(Role::kUnmarked))] = rows_;
+    counts[static_cast<size_t>(role_.value_or(Role::kUnmarked))] = rows();
     return counts;
   }
   constexpr int64_t kBlock = 1 << 16;
   std::vector<Role> roles;
+  int64_t at = 0;  // of the kept rows
   for (int64_t begin = 0; begin < rows_; begin += kBlock) {
     RESMEM_RETURN_IF_ERROR(ReadRoles(*split_, begin, std::min(kBlock, rows_ - begin), &roles));
-    for (const Role role : roles) ++counts[static_cast<size_t>(role)];
+    for (size_t i = 0; i < roles.size(); ++i) {
+      if (kept_ && (at == rows() || row_number(at) != begin + static_cast<int64_t>(i))) continue;
+      ++at;
+      ++counts[static_cast<size_t>(roles[i])];
+    }
   }
   return counts;
 }
@@ -189,6 +309,18 @@ RowSource ReadDataset(const Dataset& dataset, int64_t block_rows) {
             }
             return {};
           }};
+}
+
+Result<std::vector<Role>> ReadSplit(const ArraySource& source, int64_t rows) {
+  RESMEM_ASSIGN_OR_RETURN(const Array split, OpenArray(source));
+  if (split.rows() != rows || split.columns() != 1) {
+    return Status(ErrorCode::kBadData,
+                  Text(split.name(), ": is ", split.rows(), " x ", split.columns(), ", but there ",
+                       "are ", rows, " rows; give one role (train, validation, test) a row"));
+  }
+  std::vector<Role> roles;
+  RESMEM_RETURN_IF_ERROR(ReadRoles(split, 0, rows, &roles));
+  return roles;
 }
 
 }  // namespace resmem

@@ -57,7 +57,8 @@ Status CheckShapes(const DatasetArrays& arrays, Task task) {
   RESMEM_RETURN_IF_ERROR(CheckVector(arrays.sources, "save the sources alone"));
   RESMEM_RETURN_IF_ERROR(CheckVector(arrays.split, "save the split alone"));
   RESMEM_RETURN_IF_ERROR(CheckVector(arrays.slices, "save one slice name a row"));
-  if (arrays.logits && task == Task::kClassification && arrays.logits->columns() < 2) {
+  if (arrays.logits && task == Task::kClassification && arrays.logits->columns() < 2 &&
+      !arrays.probabilities) {
     return Bad(Text(arrays.logits->name(), ": has shape ", ShapeText(arrays.logits->shape()),
                     ", but one logit a class is needed, at least 2 columns; for a model with one "
                     "output z save the columns 0 and z"));

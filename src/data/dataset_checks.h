@@ -27,6 +27,12 @@ Status CheckIds(const std::string& name, std::span<const int64_t> values, int64_
 // Numbers 0, 1, 2 or the words train, validation (val), test.
 Status ReadRoles(const Array& split, int64_t begin, int64_t count, std::vector<Role>* roles);
 
+// Probabilities as their logarithms, into `buffer` where `view` then points; below `floor` they
+// count as the floor.  One column becomes two classes.  kBadData where a row of finite numbers
+// holds none.
+Status TakeLogarithms(const std::string& name, float floor, int64_t begin,
+                      std::vector<float>* buffer, MatrixView* view);
+
 }  // namespace resmem
 
 #endif  // RESMEM_DATA_DATASET_CHECKS_H_

@@ -6,6 +6,8 @@
 
 #include "data/formats/format_table.h"
 #include "data/formats/formats.h"
+#include "data/table/label_leak.h"
+#include "data/table/table_reader.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -70,19 +72,64 @@ Status CheckNoColumnInKeys(const DatasetSources& sources) {
   const ArrayPlace keys = FindArrayFile(sources.keys->path);
   if (keys.member) return {};
   const std::pair<const char*, const std::optional<ArraySource>*> others[] = {
-      {"labels", &sources.labels}, {"targets", &sources.targets}, {"logits", &sources.logits},
-      {"ids", &sources.ids},       {"sources", &sources.sources}, {"split", &sources.split},
-      {"slices", &sources.slices}};
+      {"labels", &sources.labels}, {"targets", &sources.targets},
+      {"logits", &sources.logits}, {"probabilities", &sources.probabilities},
+      {"ids", &sources.ids},       {"sources", &sources.sources},
+      {"split", &sources.split},   {"slices", &sources.slices}};
   for (const auto& [what, source] : others) {
     if (!*source) continue;
     const ArrayPlace place = FindArrayFile((*source)->path);
     std::error_code error;
     if (!place.member || !std::filesystem::equivalent(place.path, keys.path, error)) continue;
-    return {ErrorCode::kInvalidArgument,
-            Text(keys.path, ": all its columns are the keys, and its column ", *place.member,
-                 " is the ", what, ", which would be part of each key; write the keys to a file ",
-                 "without that column")};
+    return {
+        ErrorCode::kInvalidArgument,
+        Text(keys.path, ": all its columns are the keys, and its column ", *place.member,
+             " is the ", what, ", which would be part of each key; give the table as --data, ",
+             "which knows roles of columns (--label-column, --id-column, --ignore-columns), or ",
+             "write the keys to a file without that column")};
   }
+  return {};
+}
+
+// The names of keys that are all columns of a CSV file, none of which may be the label.
+Result<std::vector<std::string>> NameKeyColumns(const DatasetSources& sources,
+                                                const NamedArrays& found, Task task) {
+  std::string path;
+  if (sources.keys) {
+    if (!sources.keys->raw_shape.empty()) return std::vector<std::string>();
+    path = sources.keys->path;
+  } else if (const auto at = found.find("keys"); at != found.end()) {
+    path = at->second;
+  }
+  RESMEM_ASSIGN_OR_RETURN(std::vector<std::string> columns, CsvColumns(path));
+  for (const std::string& column : columns) {
+    if (!NamesALabel(column, task)) continue;
+    return Status(
+        ErrorCode::kInvalidArgument,
+        Text(path, ": all its columns are the keys, and its column \"", column, "\" is named as ",
+             "a label is; give the table as --data, which knows roles of columns ",
+             "(--label-column, --ignore-columns, or --key-columns if it is known of each new ",
+             "row), or write the keys to a file without that column"));
+  }
+  return columns;
+}
+
+// Those that are named, before those that are found; logits before probabilities.
+Status OpenLogits(const DatasetSources& sources, const NamedArrays& found, DatasetArrays* arrays) {
+  if (sources.logits && sources.probabilities) {
+    return {ErrorCode::kInvalidArgument,
+            "logits and probabilities exclude each other; give one of them"};
+  }
+  std::optional<Array> logits;
+  if (!sources.probabilities) {
+    RESMEM_RETURN_IF_ERROR(OpenOne(sources.logits, found, {"logits", "predictions"}, &logits));
+    if (logits) arrays->probabilities = false;
+  }
+  if (!logits) {
+    RESMEM_RETURN_IF_ERROR(OpenOne(sources.probabilities, found, {"probabilities"}, &logits));
+    if (logits) arrays->probabilities = true;
+  }
+  if (logits) arrays->logits = std::move(logits);
   return {};
 }
 
@@ -90,27 +137,38 @@ Status CheckNoColumnInKeys(const DatasetSources& sources) {
 
 Result<DatasetArrays> OpenDatasetArrays(const DatasetSources& sources, Task task) {
   const bool classes = task == Task::kClassification;
+  if (!classes && sources.probabilities) {
+    return Status(ErrorCode::kInvalidArgument,
+                  "probabilities belong to classification; a regression has predictions");
+  }
   if (classes ? sources.targets.has_value() : sources.labels.has_value()) {
     return Status(ErrorCode::kInvalidArgument,
                   classes ? "targets belong to regression; give labels, or choose regression"
                           : "labels belong to classification; give targets, or choose "
                             "classification");
   }
-  if (sources.made && (!sources.all.empty() || sources.keys || sources.logits)) {
+  if (sources.made && (!sources.all.empty() || sources.table || sources.keys || sources.logits ||
+                       sources.probabilities)) {
     return Status(ErrorCode::kInvalidArgument,
                   Text(sources.made->name(),
                        ": keys and logits are made, so no arrays of them can "
                        "be given"));
   }
   RESMEM_RETURN_IF_ERROR(CheckNoColumnInKeys(sources));
-  RESMEM_ASSIGN_OR_RETURN(const NamedArrays found, ListAll(sources.all));
   DatasetArrays arrays;
+  NamedArrays found;
+  if (sources.table) {
+    RESMEM_ASSIGN_OR_RETURN(OpenedTable table, OpenTable(*sources.table, task, sources.skip_bad));
+    arrays = std::move(table.arrays);
+    arrays.table = std::move(table.reading);
+  } else {
+    RESMEM_ASSIGN_OR_RETURN(found, ListAll(sources.all));
+  }
   arrays.made = sources.made;
   RESMEM_RETURN_IF_ERROR(
       OpenOne(sources.keys, found, {"keys", "embeddings", "features"}, &arrays.keys));
   if (classes) {
-    RESMEM_RETURN_IF_ERROR(
-        OpenOne(sources.logits, found, {"logits", "predictions"}, &arrays.logits));
+    RESMEM_RETURN_IF_ERROR(OpenLogits(sources, found, &arrays));
     RESMEM_RETURN_IF_ERROR(OpenOne(sources.labels, found, {"labels", "targets"}, &arrays.labels));
   } else {
     RESMEM_RETURN_IF_ERROR(
@@ -121,6 +179,9 @@ Result<DatasetArrays> OpenDatasetArrays(const DatasetSources& sources, Task task
   RESMEM_RETURN_IF_ERROR(OpenOne(sources.sources, found, {"sources"}, &arrays.sources));
   RESMEM_RETURN_IF_ERROR(OpenOne(sources.split, found, {"split"}, &arrays.split));
   RESMEM_RETURN_IF_ERROR(OpenOne(sources.slices, found, {"slices"}, &arrays.slices));
+  if (arrays.keys && !sources.table) {
+    RESMEM_ASSIGN_OR_RETURN(arrays.key_columns, NameKeyColumns(sources, found, task));
+  }
   if (!arrays.keys && !arrays.made) {
     if (sources.all.empty()) {
       return Status(ErrorCode::kInvalidArgument,

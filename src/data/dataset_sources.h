@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "resmem/data/dataset.h"
 
@@ -14,6 +15,9 @@ namespace resmem {
 struct DatasetArrays {
   std::optional<Array> keys, logits, labels, targets, ids, sources, split, slices;
   std::shared_ptr<const RowMaker> made;
+  std::optional<TableReading> table;
+  std::vector<std::string> key_columns;  // names, of keys that are a whole CSV file
+  bool probabilities = false;            // are what `logits` holds
 
   const std::string& name() const { return made ? made->name() : keys->name(); }
   int64_t rows() const { return made ? made->rows() : keys->rows(); }

@@ -46,7 +46,9 @@ class Exporter {
         temperature_(memory.description().parameters.temperature) {}
 
   PartWriter Make(const std::string& name);
-  Status Write(const std::vector<PartWriter>& parts, Progress* progress, ArrayWriter* out) const;
+  Status Write(const std::vector<PartWriter>& parts,
+               const std::optional<std::vector<int64_t>>& only, Progress* progress,
+               ArrayWriter* out) const;
 
  private:
   template <typename T>
@@ -117,7 +119,10 @@ PartWriter Exporter::Make(const std::string& name) {
     return {classes ? ElementType::kInt32 : ElementType::kFloat32, top_,
             [this, classes](int64_t row, std::byte* out) {
               const auto [segment, local] = stored_.Find(row);
-              segment->Entries(local, classes_.data(), values_.data());
+              const auto count =
+                  static_cast<size_t>(segment->Entries(local, classes_.data(), values_.data()));
+              std::fill(classes_.begin() + static_cast<std::ptrdiff_t>(count), classes_.end(), -1);
+              std::fill(values_.begin() + static_cast<std::ptrdiff_t>(count), values_.end(), 0.0f);
               const void* const from = classes ? static_cast<const void*>(classes_.data())
                                                : static_cast<const void*>(values_.data());
               std::memcpy(out, from, static_cast<size_t>(top_) * 4);
@@ -133,7 +138,8 @@ PartWriter Exporter::Make(const std::string& name) {
           longest};
 }
 
-Status Exporter::Write(const std::vector<PartWriter>& parts, Progress* progress,
+Status Exporter::Write(const std::vector<PartWriter>& parts,
+                       const std::optional<std::vector<int64_t>>& only, Progress* progress,
                        ArrayWriter* out) const {
   int64_t row_bytes = 0;
   for (const PartWriter& part : parts) row_bytes += part.row_bytes();
@@ -148,7 +154,8 @@ Status Exporter::Write(const std::vector<PartWriter>& parts, Progress* progress,
     }
     rows.clear();
     for (int64_t row = begin; row < end; ++row) {
-      if (!memory_.deleted(row)) rows.push_back(row);
+      if (memory_.deleted(row) || (only && !std::ranges::binary_search(*only, row))) continue;
+      rows.push_back(row);
     }
     for (size_t p = 0; p < parts.size(); ++p) {
       const auto bytes = static_cast<size_t>(parts[p].row_bytes());
@@ -180,13 +187,30 @@ Result<std::vector<std::string>> ChooseParts(const MemoryDescription& descriptio
   return chosen;
 }
 
+// Their numbers, ascending.
+Result<std::vector<int64_t>> FindRows(const ResidualMemory& memory,
+                                      const std::vector<uint64_t>& ids) {
+  std::vector<int64_t> rows;
+  for (const uint64_t id : ids) {
+    const std::optional<int64_t> row = memory.FindId(id);
+    if (!row) {
+      return Status(ErrorCode::kNotFound, Text("the memory has no row with the id ", id));
+    }
+    rows.push_back(*row);
+  }
+  std::ranges::sort(rows);
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  return rows;
+}
+
 }  // namespace
 
 std::vector<ExportPart> ExportParts(const MemoryDescription& description) {
   const bool classes = description.task == Task::kClassification;
   const bool logits = description.form == ResidualForm::kLogits;
   const bool transformed = description.key_transform != KeyTransform::kNone;
-  const bool sparse = description.form == ResidualForm::kSparse;
+  const bool sparse =
+      description.form == ResidualForm::kSparse || description.form == ResidualForm::kPacked;
   return {
       {"rows", "row numbers, as neighbors are given"},
       {"ids", "as given, or numbered"},
@@ -197,8 +221,8 @@ std::vector<ExportPart> ExportParts(const MemoryDescription& description) {
       {"predictions", "the base's predictions of a regression", true, !classes},
       {"logits", "the base's logits, of a memory that keeps them", true, classes && logits},
       {"residuals", "residuals at the memory's temperature", !logits && !sparse},
-      {"top_classes", "sparse form: classes of the residuals kept", true, sparse},
-      {"top_values", "sparse form: the residuals kept", true, sparse},
+      {"top_classes", "sparse form: classes of the residuals kept; -1: no more", true, sparse},
+      {"top_values", "sparse form: the residuals kept; 0: no more", true, sparse},
       {"sources", "where rows came from", true, description.has_sources},
   };
 }
@@ -207,19 +231,24 @@ Result<ExportedArrays> ExportMemory(const ResidualMemory& memory, const std::str
                                     const ExportOptions& options) try {
   RESMEM_ASSIGN_OR_RETURN(const std::vector<std::string> names,
                           ChooseParts(memory.description(), options.parts));
+  std::optional<std::vector<int64_t>> only;
+  if (options.ids) {
+    RESMEM_ASSIGN_OR_RETURN(only, FindRows(memory, *options.ids));
+  }
+  const int64_t rows = only ? static_cast<int64_t>(only->size()) : memory.rows();
   Exporter exporter(memory);
   std::vector<PartWriter> parts;
   std::vector<ArrayToWrite> arrays;
-  ExportedArrays exported{memory.rows(), {}};
+  ExportedArrays exported{rows, {}};
   for (const std::string& name : names) {
     const PartWriter& part = parts.emplace_back(exporter.Make(name));
-    ArrayInfo info{name, part.type, {memory.rows()}};
+    ArrayInfo info{name, part.type, {rows}};
     if (part.columns > 0) info.shape.push_back(part.columns);
     exported.arrays.push_back(info);
     arrays.push_back({std::move(info), part.text_bytes});
   }
   RESMEM_ASSIGN_OR_RETURN(ArrayWriter writer, ArrayWriter::Create(path, std::move(arrays)));
-  RESMEM_RETURN_IF_ERROR(exporter.Write(parts, options.progress, &writer));
+  RESMEM_RETURN_IF_ERROR(exporter.Write(parts, only, options.progress, &writer));
   RESMEM_RETURN_IF_ERROR(memory.damage());
   RESMEM_RETURN_IF_ERROR(writer.Close());
   return exported;

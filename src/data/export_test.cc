@@ -38,7 +38,8 @@ TEST_F(ExportTest, EveryFormGivesWhatTheMemoryHolds) {
     const std::vector<float> keys = Floats(file + ":keys");
     ASSERT_EQ(std::ssize(rows), kRows - 2);
     ASSERT_EQ(std::ssize(residuals), (kRows - 2) * kOutputs);
-    const bool sparse = description.form == ResidualForm::kSparse;
+    const bool sparse =
+        description.form == ResidualForm::kSparse || description.form == ResidualForm::kPacked;
     std::vector<int64_t> top_classes;
     std::vector<float> top_values;
     if (sparse) {
@@ -58,7 +59,7 @@ TEST_F(ExportTest, EveryFormGivesWhatTheMemoryHolds) {
       std::ranges::fill(entries, 0.0f);
       const auto top = static_cast<size_t>(description.top);
       for (size_t j = i * top; j < (i + 1) * top; ++j) {
-        entries[static_cast<size_t>(top_classes[j])] = top_values[j];
+        if (top_classes[j] >= 0) entries[static_cast<size_t>(top_classes[j])] = top_values[j];
       }
       EXPECT_EQ(entries, residual);
     }

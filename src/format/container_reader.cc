@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "format/checksum.h"
 #include "support/checked_math.h"
@@ -67,13 +68,14 @@ Result<ContainerReader> ContainerReader::Open(FileSystem& files, const std::stri
   ContainerReader reader;
   reader.path_ = path;
   reader.kind_ = kind;
-  RESMEM_ASSIGN_OR_RETURN(reader.file_, files.Map(path));
+  RESMEM_ASSIGN_OR_RETURN(MappedFile mapped, files.Map(path));
+  reader.file_ = std::make_shared<const MappedFile>(std::move(mapped));
   RESMEM_RETURN_IF_ERROR(reader.ReadHeader(kind));
   return reader;
 }
 
 Status ContainerReader::ReadHeader(FileKind kind) {
-  const std::span<const std::byte> bytes = file_.bytes();
+  const std::span<const std::byte> bytes = file_->bytes();
   if (file_bytes() < kHeaderBytes) {
     return Corrupt(
         Text("holds ", bytes.size(), " bytes where a header alone needs ", kHeaderBytes));
@@ -154,7 +156,7 @@ Status ContainerReader::ReadTable(const FileHeader& header) {
   int64_t blocks = 0;
   for (int64_t i = 0; i < header.section_count; ++i) {
     SectionEntry entry;
-    std::memcpy(&entry, file_.bytes().data() + kHeaderBytes + i * kEntryBytes, sizeof(entry));
+    std::memcpy(&entry, file_->bytes().data() + kHeaderBytes + i * kEntryBytes, sizeof(entry));
     const int64_t offset = AlignUp(end);
     // The file ends without padding, so an aligned offset may lie past it.
     if (offset > file_bytes()) return Corrupt("the file ends before its last section");
@@ -189,14 +191,14 @@ Status ContainerReader::ReadTable(const FileHeader& header) {
   if (Hash64(std::as_bytes(checksums_)) != header.checksums_hash) {
     return Corrupt("the checksum of the list of checksums is wrong");
   }
-  states_ = std::make_unique<BlockStates>(checksums_.size());
+  states_ = std::make_shared<BlockStates>(checksums_.size());
   return {};
 }
 
 Status ContainerReader::CheckPadding() const {
   for (size_t i = 0; i + 1 < sections_.size(); ++i) {
     const Section& section = sections_[i];
-    const std::byte* const begin = file_.bytes().data() + section.offset;
+    const std::byte* const begin = file_->bytes().data() + section.offset;
     if (std::any_of(begin + section.bytes, begin + section.extent,
                     [](std::byte b) { return b != std::byte{0}; })) {
       return Corrupt(Text("the padding after section ", section.shape.name, " is not zero"));
@@ -216,7 +218,7 @@ Status ContainerReader::ExpectSections(const std::vector<SectionShape>& expected
 }
 
 void ContainerReader::Drop(size_t section, int64_t begin, int64_t size) const {
-  file_.Drop(static_cast<size_t>(sections_[section].offset + begin), static_cast<size_t>(size));
+  file_->Drop(static_cast<size_t>(sections_[section].offset + begin), static_cast<size_t>(size));
 }
 
 }  // namespace resmem

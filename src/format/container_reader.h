@@ -3,7 +3,8 @@
 // After Open() the table can be trusted: every section lies inside the file, has the size
 // that its shape says, and is aligned to 64 bytes.  The values can be trusted after
 // VerifyBlocks(), or where Require() was called before they were read: each block is then checked
-// once.  Const methods may be called from any number of threads.
+// once.  Const methods may be called from any number of threads.  Copies share the map, and what
+// was found sound.
 #ifndef RESMEM_FORMAT_CONTAINER_READER_H_
 #define RESMEM_FORMAT_CONTAINER_READER_H_
 
@@ -36,7 +37,7 @@ class ContainerReader {
   static Result<ContainerReader> Open(FileSystem& files, const std::string& path, FileKind kind);
 
   const std::string& path() const { return path_; }
-  int64_t file_bytes() const { return static_cast<int64_t>(file_.bytes().size()); }
+  int64_t file_bytes() const { return static_cast<int64_t>(file_->bytes().size()); }
   uint64_t header_hash() const { return header_hash_; }
   // All but the checksums.
   const std::vector<Section>& sections() const { return sections_; }
@@ -47,13 +48,13 @@ class ContainerReader {
   std::span<const T> Values(size_t section) const {
     const Section& s = sections_[section];
     RESMEM_DCHECK(StoredBytes(s.shape.type) == sizeof(T));
-    return {reinterpret_cast<const T*>(file_.bytes().data() + s.offset),
+    return {reinterpret_cast<const T*>(file_->bytes().data() + s.offset),
             static_cast<size_t>(s.bytes) / sizeof(T)};
   }
 
   std::span<const std::byte> Bytes(size_t section) const {
-    return file_.bytes().subspan(static_cast<size_t>(sections_[section].offset),
-                                 static_cast<size_t>(sections_[section].bytes));
+    return file_->bytes().subspan(static_cast<size_t>(sections_[section].offset),
+                                  static_cast<size_t>(sections_[section].bytes));
   }
 
   // kCorrupt unless the sections are exactly these.
@@ -99,7 +100,7 @@ class ContainerReader {
 
   std::string path_;
   FileKind kind_{};  // expected
-  MappedFile file_;
+  std::shared_ptr<const MappedFile> file_;
   uint64_t header_hash_ = 0;
   std::vector<Section> sections_;
   std::span<const uint64_t> checksums_;
@@ -111,7 +112,7 @@ class ContainerReader {
     std::atomic<int64_t> unchecked;
     std::vector<std::atomic<bool>> checked;
   };
-  std::unique_ptr<BlockStates> states_;
+  std::shared_ptr<BlockStates> states_;
 };
 
 }  // namespace resmem

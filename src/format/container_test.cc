@@ -6,9 +6,14 @@
 #include "fixtures/small_memory.h"
 #include "format/container_reader.h"
 #include "format/container_writer.h"
+#include "format/format.h"
+#include "resmem/memory_format.h"
 
 namespace resmem {
 namespace {
+
+// What is told in public is what is written.
+static_assert(kMemoryFormatVersion == kFormatVersion);
 
 FileSystem& Files() {
   return FileSystem::Posix();

@@ -46,7 +46,7 @@ ContainerWriter::~ContainerWriter() {
 void ContainerWriter::RemoveTemporary() try {
   // Best effort: what stays is removed by the next writer.
   (void)files_->Remove(temporary_).ok();
-} catch (...) {  // not even memory for the message that nobody reads
+} catch (...) {  // not even memory for a message
 }
 
 Result<ContainerWriter> ContainerWriter::Create(FileSystem& files, const std::string& path,
@@ -57,22 +57,23 @@ Result<ContainerWriter> ContainerWriter::Create(FileSystem& files, const std::st
   for (size_t i = 0; i < sections.size(); ++i) {
     Stream stream;
     stream.shape = std::move(sections[i]);
-    stream.offset = AlignUp(end);
+    stream.offset = end < 0 ? -1 : AlignUp(end);
     if (stream.shape.rows == kAsAppended) {
-      RESMEM_DCHECK(i + 1 == sections.size());
       stream.bytes = -1;
+      end = -1;
     } else {
       const auto values = CheckedMultiply(stream.shape.rows, stream.shape.columns);
       const auto size =
           values ? CheckedMultiply(*values, StoredBytes(stream.shape.type)) : std::nullopt;
-      const auto next = size ? CheckedAdd(stream.offset, *size) : std::nullopt;
+      const auto next =
+          size ? CheckedAdd(std::max<int64_t>(stream.offset, 0), *size) : std::nullopt;
       if (!next || *next > INT64_MAX - kAlignment) {
         return Status(ErrorCode::kInvalidArgument,
                       Text(path, ": ", stream.shape.rows, " x ", stream.shape.columns, " ",
                            stream.shape.name, " are more than a file can hold"));
       }
       stream.bytes = *size;
-      end = *next;
+      end = end < 0 ? -1 : *next;
     }
     writer.streams_.push_back(std::move(stream));
   }
@@ -94,6 +95,10 @@ Status ContainerWriter::Append(size_t section, std::span<const std::byte> bytes)
   Stream& stream = streams_[section];
   stream.appended += static_cast<int64_t>(bytes.size());
   RESMEM_DCHECK(stream.bytes < 0 || stream.appended <= stream.bytes);
+  if (stream.offset < 0) {
+    stream.pending.insert(stream.pending.end(), bytes.begin(), bytes.end());
+    return {};
+  }
   while (!bytes.empty()) {
     if (stream.pending.empty() && bytes.size() >= kBlock) {
       RESMEM_RETURN_IF_ERROR(WriteBlock(&stream, bytes.first(kBlock)));
@@ -108,6 +113,19 @@ Status ContainerWriter::Append(size_t section, std::span<const std::byte> bytes)
       stream.pending.clear();
     }
   }
+  return {};
+}
+
+// Of what waited for its place, all blocks but the last.
+Status ContainerWriter::WriteFull(Stream* stream) {
+  constexpr auto kBlock = static_cast<size_t>(kBlockBytes);
+  const std::vector<std::byte> waited = std::move(stream->pending);
+  stream->pending.clear();
+  std::span<const std::byte> rest = waited;
+  for (; rest.size() > kBlock; rest = rest.subspan(kBlock)) {
+    RESMEM_RETURN_IF_ERROR(WriteBlock(stream, rest.first(kBlock)));
+  }
+  stream->pending.assign(rest.begin(), rest.end());
   return {};
 }
 
@@ -167,8 +185,14 @@ std::vector<std::byte> ContainerWriter::MakeHeader(std::span<const uint64_t> che
 
 Result<ContainerWriter::Finished> ContainerWriter::Finish(bool* renamed) {
   std::vector<uint64_t> checksums;
+  int64_t end = 0;
   for (Stream& stream : streams_) {
+    if (stream.offset < 0) {
+      stream.offset = AlignUp(end);
+      RESMEM_RETURN_IF_ERROR(WriteFull(&stream));
+    }
     RESMEM_RETURN_IF_ERROR(PadAndFlush(&stream));
+    end = stream.offset + stream.bytes;
     checksums.insert(checksums.end(), stream.hashes.begin(), stream.hashes.end());
   }
   Finished finished;

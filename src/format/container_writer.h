@@ -22,7 +22,8 @@ inline constexpr char kTemporarySuffix[] = ".tmp";
 
 class ContainerWriter {
  public:
-  // The rows of the last section may be kAsAppended: it grows with what is appended.
+  // The rows of a section may be kAsAppended: it grows with what is appended.  Sections behind the
+  // first that grows are held in memory until Finish(); let the largest be the first.
   static constexpr int64_t kAsAppended = -1;
   // It gets the mode of the file that it replaces; one of a memory, that of the manifest.
   static Result<ContainerWriter> Create(FileSystem& files, const std::string& path, FileKind kind,
@@ -48,7 +49,7 @@ class ContainerWriter {
  private:
   struct Stream {
     SectionShape shape;
-    int64_t offset = 0;
+    int64_t offset = 0;    // -1 where one before it grows
     int64_t bytes = 0;     // expected; -1 where it grows
     int64_t appended = 0;  // by the caller
     int64_t written = 0;   // to the file
@@ -58,6 +59,7 @@ class ContainerWriter {
   ContainerWriter(FileSystem& files, std::string path, FileKind kind);
   void RemoveTemporary();
   Status WriteBlock(Stream* stream, std::span<const std::byte> block);
+  Status WriteFull(Stream* stream);
   Status PadAndFlush(Stream* stream);
   std::vector<std::byte> MakeHeader(std::span<const uint64_t> checksums, Finished* finished) const;
 

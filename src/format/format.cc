@@ -22,6 +22,8 @@ const char* FileKindName(FileKind kind) {
       return "queries";
     case FileKind::kTransform:
       return "transform";
+    case FileKind::kAnswers:
+      return "answers";
   }
   return "unknown";
 }

@@ -22,6 +22,7 @@ enum class FileKind : uint32_t {
   kIndex = 7,
   kQueries = 8,
   kTransform = 9,
+  kAnswers = 10,
 };
 const char* FileKindName(FileKind kind);
 

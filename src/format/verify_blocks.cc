@@ -62,7 +62,7 @@ Status ContainerReader::VerifyBlock(int64_t block) const {
   const Place place = PlaceOfBlock(block);
   RESMEM_RETURN_IF_ERROR(VerifyBlockBytes(
       block,
-      file_.bytes().subspan(static_cast<size_t>(place.offset), static_cast<size_t>(place.bytes))));
+      file_->bytes().subspan(static_cast<size_t>(place.offset), static_cast<size_t>(place.bytes))));
   std::atomic<bool>& checked = states_->checked[static_cast<size_t>(block)];
   if (!checked.exchange(true, std::memory_order_acq_rel)) states_->unchecked.fetch_sub(1);
   return {};

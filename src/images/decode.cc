@@ -23,9 +23,9 @@ bool LooksLikeJpeg(ByteSpan bytes) {
   return BeginsWith(bytes, "\xff\xd8\xff");
 }
 
-Status DecodeImage(const std::string& name, ByteSpan bytes, Image* image) {
-  if (LooksLikePng(bytes)) return DecodePng(name, bytes, image);
-  if (LooksLikeJpeg(bytes)) return DecodeJpeg(name, bytes, image);
+Status DecodeImage(const std::string& name, ByteSpan bytes, Image* image, int64_t most_pixels) {
+  if (LooksLikePng(bytes)) return DecodePng(name, bytes, image, most_pixels);
+  if (LooksLikeJpeg(bytes)) return DecodeJpeg(name, bytes, image, most_pixels);
   return {ErrorCode::kBadData,
           Text(name, bytes.empty() ? ": is empty" : ": is neither a PNG nor a JPEG file",
                "; convert it or take it away")};

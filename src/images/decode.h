@@ -12,13 +12,17 @@
 
 namespace resmem {
 
-// By the first bytes, whatever the file is called.  Gray stays gray.
-Status DecodeImage(const std::string& name, ByteSpan bytes, Image* image);
+// By the first bytes, whatever the file is called.  Gray stays gray.  Pixels are decoded only where
+// there are at most `most_pixels`.
+Status DecodeImage(const std::string& name, ByteSpan bytes, Image* image,
+                   int64_t most_pixels = kMaxImagePixels);
 
 bool LooksLikePng(ByteSpan bytes);
 bool LooksLikeJpeg(ByteSpan bytes);
-Status DecodePng(const std::string& name, ByteSpan bytes, Image* image);
-Status DecodeJpeg(const std::string& name, ByteSpan bytes, Image* image);
+Status DecodePng(const std::string& name, ByteSpan bytes, Image* image,
+                 int64_t most_pixels = kMaxImagePixels);
+Status DecodeJpeg(const std::string& name, ByteSpan bytes, Image* image,
+                  int64_t most_pixels = kMaxImagePixels);
 
 // ".png", ".jpg" or ".jpeg", in any case.
 bool HasImageName(const std::string& path);

@@ -112,10 +112,10 @@ Status Damaged(const std::string& name, const JpegReader& reader) {
 
 }  // namespace
 
-Status DecodeJpeg(const std::string& name, ByteSpan bytes, Image* image) {
+Status DecodeJpeg(const std::string& name, ByteSpan bytes, Image* image, int64_t most_pixels) {
   JpegReader reader;
   if (!reader.ReadHeader(bytes)) return Damaged(name, reader);
-  RESMEM_RETURN_IF_ERROR(CheckImageShape(name, reader.shape()));
+  RESMEM_RETURN_IF_ERROR(CheckImageShape(name, reader.shape(), most_pixels));
   image->shape = reader.shape();
   image->pixels.resize(static_cast<size_t>(image->shape.bytes()));
   std::vector<uint8_t> line(static_cast<size_t>(image->shape.width) * 4);

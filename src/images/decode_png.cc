@@ -87,13 +87,13 @@ Status Damaged(const std::string& name, const PngReader& reader) {
 
 }  // namespace
 
-Status DecodePng(const std::string& name, ByteSpan bytes, Image* image) {
+Status DecodePng(const std::string& name, ByteSpan bytes, Image* image, int64_t most_pixels) {
   PngReader reader(bytes);
   if (!reader.started()) {
     return {ErrorCode::kResourceExhausted, Text(name, ": no memory to decode it")};
   }
   if (!reader.ReadHeader()) return Damaged(name, reader);
-  RESMEM_RETURN_IF_ERROR(CheckImageShape(name, reader.shape()));
+  RESMEM_RETURN_IF_ERROR(CheckImageShape(name, reader.shape(), most_pixels));
   image->shape = reader.shape();
   image->pixels.resize(static_cast<size_t>(image->shape.bytes()));
   return reader.ReadPixels(image->pixels.data()) ? Status() : Damaged(name, reader);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "images/test_images.h"
+#include "resmem/models/image_bytes.h"
 
 namespace resmem {
 namespace {
@@ -47,6 +48,20 @@ TEST(DecodePng, EveryColorTypeBecomesGreyOrRgb) {
                             PngChunk("PLTE", "abcxyz") + PngChunk("tRNS", "\7")}),
                    color),
             Bytes("abcxyzxyzxyz"));
+}
+
+TEST(ReadImageBytes, GivesThePixelsOfTheShapeAndRefusesLargeImagesUnread) {
+  const std::string file = PngText({2, 2, 8, 0, kZero + "ab" + kZero + "cd", ""});
+  const auto read = [&](const ImageShape& shape, int64_t most_pixels, std::vector<uint8_t>* out) {
+    out->assign(static_cast<size_t>(shape.bytes()), 0);
+    return ReadImageBytes("it", std::as_bytes(std::span(file)), shape, 0, most_pixels, *out);
+  };
+  std::vector<uint8_t> out;
+  ASSERT_TRUE(read({2, 2, 3}, 4, &out).ok());
+  EXPECT_EQ(out, Bytes("aaabbbcccddd"));
+  EXPECT_EQ(read({2, 2, 3}, 3, &out).code(), ErrorCode::kBadData);
+  EXPECT_EQ(read({2, 3, 3}, 4, &out).code(), ErrorCode::kMismatch);
+  EXPECT_EQ(read({0, 2, 3}, 4, &out).code(), ErrorCode::kInvalidArgument);
 }
 
 TEST(DecodePng, FiltersAreUndone) {

@@ -85,8 +85,19 @@ class LeftOut {
 // The label of each class folder.  Sets the names and notes of `found`.
 Result<std::vector<int32_t>> NumberClasses(const std::string& path,
                                            const std::vector<std::string>& folders,
-                                           const std::vector<std::string>& class_names,
-                                           FoundImages* found) {
+                                           const ImageSetSource& source, FoundImages* found) {
+  const std::vector<std::string>& class_names = source.class_names;
+  const bool labels_wanted = source.labels.empty();  // else an array gives them
+  if (class_names.empty() && source.classes > 0 && labels_wanted &&
+      std::ssize(folders) != source.classes) {
+    return Status(ErrorCode::kMismatch,
+                  Text(path, ": holds ", folders.size(), " class folders, the first is \"",
+                       folders.front(), "\", but the model has ", source.classes,
+                       " classes without names, so which class a folder is cannot be known; name ",
+                       "the model's classes (resmem model prepare --classes FILE, the folders' ",
+                       "names in the order of the logits), or give the labels as an array ",
+                       "(--labels FILE)"));
+  }
   std::vector<int32_t> labels;
   std::vector<std::string> unknown;
   for (const std::string& folder : folders) {
@@ -113,10 +124,10 @@ Result<std::vector<int32_t>> NumberClasses(const std::string& path,
 }
 
 Result<FoundImages> OpenClassFolders(const std::string& path, const Entries& entries,
-                                     const std::vector<std::string>& class_names) {
+                                     const ImageSetSource& source) {
   FoundImages found;
   RESMEM_ASSIGN_OR_RETURN(const std::vector<int32_t> labels,
-                          NumberClasses(path, entries.folders, class_names, &found));
+                          NumberClasses(path, entries.folders, source, &found));
   auto store = std::make_unique<FileImages>();
   LeftOut loose, others, nested;
   loose.Add(path, entries.images);
@@ -153,12 +164,11 @@ FoundImages OpenImageFiles(const std::vector<std::string>& files) {
   return found;
 }
 
-Result<FoundImages> OpenImageFolder(const std::string& path,
-                                    const std::vector<std::string>& class_names) {
+Result<FoundImages> OpenImageFolder(const std::string& path, const ImageSetSource& source) {
   RESMEM_ASSIGN_OR_RETURN(Entries entries, ListFolder(path));
   FoundImages found;
   if (!entries.folders.empty()) {
-    RESMEM_ASSIGN_OR_RETURN(found, OpenClassFolders(path, entries, class_names));
+    RESMEM_ASSIGN_OR_RETURN(found, OpenClassFolders(path, entries, source));
   } else if (!entries.images.empty()) {
     auto store = std::make_unique<FileImages>();
     store->Add(path, std::move(entries.images));

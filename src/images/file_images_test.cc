@@ -56,6 +56,20 @@ TEST_F(FileImages, ModelsClassNamesNumberTheFolders) {
   EXPECT_NE(numbered.notes()[0].find("ant is fly"), std::string::npos) << numbered.notes()[0];
 }
 
+TEST_F(FileImages, FoldersOfAModelWithoutNamesMustBeAsManyAsItsClasses) {
+  WritePng("owl/1.png", 1, 1, "a");
+  WritePng("ant/1.png", 1, 1, "a");
+  ImageSetSource source = At(folder_);
+  source.classes = 1000;
+  ExpectRefused(source, ErrorCode::kMismatch,
+                "holds 2 class folders, the first is \"ant\", but the model has 1000 classes");
+  source.labels = Write("labels.csv", "label\n999\n7\n");
+  EXPECT_EQ(MustOpen(source).labels(), (std::vector<int32_t>{999, 7}));
+  source.labels.clear();
+  source.classes = 2;
+  EXPECT_EQ(MustOpen(source).labels(), (std::vector<int32_t>{0, 1}));
+}
+
 TEST_F(FileImages, WhatIsNoImageIsLeftOutAndTold) {
   WritePng("cat/1.png", 1, 1, "a");
   WritePng("loose.png", 1, 1, "a");

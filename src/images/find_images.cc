@@ -26,7 +26,7 @@ Result<FoundImages> FindInFolder(const ImageSetSource& source) {
   if (!files.empty()) return OpenArrayFiles(files, source.part);
   if (!source.part.empty()) {
     const std::string folder = PartFolder(source.path, source.part);
-    if (!folder.empty()) return OpenImageFolder(folder, source.class_names);
+    if (!folder.empty()) return OpenImageFolder(folder, source);
     return Status(ErrorCode::kNotFound,
                   Text(source.path, ": has no part ", source.part, ": neither a file nor a ",
                        "subfolder of that name; leave the part out to read all of it"));
@@ -37,7 +37,7 @@ Result<FoundImages> FindInFolder(const ImageSetSource& source) {
     return Status(ErrorCode::kInvalidArgument, Text(source.path, ": holds ", train, " and ", test,
                                                     "; choose the part train or test"));
   }
-  return OpenImageFolder(source.path, source.class_names);
+  return OpenImageFolder(source.path, source);
 }
 
 Status CheckSource(const ImageSetSource& source) {

@@ -31,13 +31,13 @@ void ExpandChannels(std::span<const uint8_t> from, int64_t channels, std::span<u
 
 }  // namespace
 
-Status CheckImageShape(const std::string& name, const ImageShape& shape) {
+Status CheckImageShape(const std::string& name, const ImageShape& shape, int64_t most) {
   const bool sides = shape.height > 0 && shape.height <= kMaxImageSide && shape.width > 0 &&
-                     shape.width <= kMaxImageSide && shape.height * shape.width <= kMaxImagePixels;
+                     shape.width <= kMaxImageSide && shape.height * shape.width <= most;
   if (sides && (shape.channels == 1 || shape.channels == 3)) return {};
   return {ErrorCode::kBadData,
           Text(name, ": an image of ", ImageShapeText(shape), "; allowed are 1 to ", kMaxImageSide,
-               " pixels a side, at most ", kMaxImagePixels, " in all, with 1 or 3 channels")};
+               " pixels a side, at most ", most, " in all, with 1 or 3 channels")};
 }
 
 Result<ImageFit> MakeImageFit(const ImageShape& shape, int64_t resize) {

@@ -31,9 +31,9 @@ Result<std::vector<std::string>> FindArrayFiles(const std::string& folder, const
 // Named files, in that order; none is read yet.
 FoundImages OpenImageFiles(const std::vector<std::string>& files);
 
-// Class folders where there are any, else the images of the folder, in the order of their names.
-Result<FoundImages> OpenImageFolder(const std::string& path,
-                                    const std::vector<std::string>& class_names);
+// Class folders where there are any, else the images of `path`, in the order of their names.
+// `source` says which classes the model has; its own path may hold `path` as one part.
+Result<FoundImages> OpenImageFolder(const std::string& path, const ImageSetSource& source);
 
 // Whole numbers from 0, one for each of `rows` images; below `classes` unless that is 0.
 Result<std::vector<int32_t>> ReadLabels(const Array& array, int64_t rows, int64_t classes);

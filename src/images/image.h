@@ -19,8 +19,10 @@ struct Image {
 // The largest image that is decoded: 8192 x 8192.
 inline constexpr int64_t kMaxImageSide = 65500;  // JPEG's own
 inline constexpr int64_t kMaxImagePixels = int64_t{1} << 26;
-// kBadData where a side is 0 or too large, or there are neither 1 nor 3 channels.
-Status CheckImageShape(const std::string& name, const ImageShape& shape);
+// kBadData where a side is 0 or too large, there are neither 1 nor 3 channels, or more pixels than
+// `most`.
+Status CheckImageShape(const std::string& name, const ImageShape& shape,
+                       int64_t most = kMaxImagePixels);
 
 // Immutable: any number of threads may read.
 class ImageStore {

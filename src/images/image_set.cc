@@ -138,6 +138,10 @@ Result<ImageSet> ImageSet::Open(const ImageSetSource& source) {
       RESMEM_ASSIGN_OR_RETURN(const Array array, OpenArray({source.labels, {}, {}}));
       RESMEM_ASSIGN_OR_RETURN(found.labels, ReadLabels(array, found.store->size(), 0));
       found.coarse_labels.clear();
+      // Folders that are not the model's classes do not name its labels.
+      if (source.classes > 0 && std::ssize(found.class_names) != source.classes) {
+        found.class_names.clear();
+      }
     }
     RESMEM_RETURN_IF_ERROR(UseNames(source.class_names, &found));
     RESMEM_RETURN_IF_ERROR(CheckLabels(found));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "eval/warnings.h"
 #include "support/random.h"
 
 namespace resmem {
@@ -52,6 +53,23 @@ DocumentIntervals BootstrapDocuments(std::span<const GroupResult> documents, int
   return intervals;
 }
 
+Interval BootstrapLosses(std::span<const GroupResult> documents, std::span<const double> left,
+                         std::span<const double> right, int64_t draws, uint64_t seed) {
+  std::vector<double> differences;
+  Random random(seed);
+  for (int64_t d = 0; d < draws && !documents.empty(); ++d) {
+    int64_t rows = 0;
+    double sum = 0;
+    for (size_t i = 0; i < documents.size(); ++i) {
+      const auto drawn = static_cast<size_t>(random.Below(documents.size()));
+      rows += documents[drawn].total;
+      sum += left[drawn] - right[drawn];
+    }
+    differences.push_back(sum / static_cast<double>(std::max<int64_t>(rows, 1)));
+  }
+  return differences.empty() ? Interval() : Middle95(&differences);
+}
+
 void UseDocumentIntervals(Evaluation* evaluation) {
   if (evaluation->slices.empty()) return;
   std::vector<GroupResult> documents = evaluation->slices;
@@ -65,9 +83,21 @@ void UseDocumentIntervals(Evaluation* evaluation) {
     method.against_base.p_value = method.method == Method::kBase ? 1 : intervals.p_value;
   }
   evaluation->gain = evaluation->methods.back().against_base;
-  // Their intervals take tokens for independent.
-  evaluation->pairs.clear();
-  evaluation->better_rivals.clear();
+  for (MethodPair& pair : evaluation->pairs) {
+    const MethodResult& left = evaluation->methods[pair.left];
+    const MethodResult& right = evaluation->methods[pair.right];
+    for (size_t i = 0; i < documents.size(); ++i) {
+      documents[i].base_correct = left.slice_correct[i];
+      documents[i].resmem_correct = right.slice_correct[i];
+    }
+    const DocumentIntervals intervals = BootstrapDocuments(documents);
+    pair.gain.interval = intervals.gain;
+    pair.gain.p_value = intervals.p_value;
+    if (pair.nll) {
+      pair.nll->interval = BootstrapLosses(documents, left.slice_nll, right.slice_nll);
+    }
+  }
+  evaluation->better_rivals = BetterRivals(*evaluation);
 }
 
 }  // namespace resmem

@@ -15,30 +15,18 @@ class TokenMemoryWriter {
  public:
   TokenMemoryWriter(const TokenRows& rows, const std::string& path,
                     const TokenMemoryOptions& options)
-      : rows_(rows), path_(path), partial_(path + ".partial"), options_(options) {
-    const ModelManifest& manifest = rows.model().manifest();
-    const WindowShape& shape = rows.windows().shape();
-    description_.dim = manifest.dim;
-    description_.outputs = manifest.classes;
-    description_.key_type = options.key_type;
-    description_.form = ResidualForm::kSparse;
-    description_.top = std::min(options.top, manifest.classes);
-    description_.half_residuals = true;
-    description_.parameters = options.parameters;
-    description_.fingerprint = rows.model().fingerprint();
-    description_.notes = {{"tokens", rows.set().path()},
-                          {kTokensNote, rows.set().fingerprint()},
-                          {"tokenizer", rows.set().description().tokenizer},
-                          {"windows", Text(shape.length, " every ", shape.stride)},
-                          {"documents", Text(rows.documents())},
-                          {kEngineNote, TokenEngineName(rows.model().engine())}};
-  }
+      : rows_(rows),
+        path_(path),
+        partial_(path + ".partial"),
+        options_(options),
+        description_(DescribeTokenMemory(rows, options)) {}
 
   Result<MemorizedTokens> Write() {
     FileSystem& files = FileSystem::Posix();
     // Until all is done: between two segments the memory itself is not locked.
-    RESMEM_ASSIGN_OR_RETURN(const std::unique_ptr<FileLock> lock,
-                            LockOutput(files, path_, "memorizing into it"));
+    RESMEM_ASSIGN_OR_RETURN(
+        const std::unique_ptr<FileLock> lock,
+        LockOutput(files, path_, "memorizing into it", {options_.wait_seconds, options_.progress}));
     if (files.Exists(path_)) return Finished();
     RESMEM_ASSIGN_OR_RETURN(int64_t done, RowsDone(files));
     MemorizedTokens result{rows_.rows(), done};
@@ -94,30 +82,33 @@ class TokenMemoryWriter {
                     Text(memory.status().message(), "; or remove ", partial_, " and begin again"));
     }
     if (!WouldMake(*memory) || memory->rows() > rows_.rows() ||
-        (memory->rows() < rows_.rows() && WindowAt(memory->rows()).first_row != memory->rows())) {
+        (memory->rows() < rows_.rows() &&
+         RowOfWindow(WindowOfRow(memory->rows())) != memory->rows())) {
       return Status(ErrorCode::kInvalidArgument,
                     Text(partial_, ": was begun with another model, text or options; remove it"));
     }
     return memory->rows();
   }
 
-  TokenWindow WindowAt(int64_t row) const {
-    return rows_.windows().window(rows_.windows().WindowOfRow(row));
+  // Windows and rows counted from the first ones of rows_.
+  int64_t WindowOfRow(int64_t row) const {
+    return rows_.windows().WindowOfRow(rows_.first_row() + row) - rows_.first_window();
+  }
+  int64_t RowOfWindow(int64_t window) const {
+    return rows_.windows().window(rows_.first_window() + window).first_row - rows_.first_row();
   }
 
   // From row `begin`, which a window begins with, to the first window that begins beyond the next
   // multiple of segment_rows.
   Result<int64_t> WriteSegment(int64_t begin) {
-    const int64_t first = rows_.windows().WindowOfRow(begin);
+    const int64_t first = WindowOfRow(begin);
     const int64_t target = (begin / options_.segment_rows + 1) * options_.segment_rows;
     int64_t last = rows_.window_count();
     if (target < rows_.rows()) {
-      const int64_t at_target = rows_.windows().WindowOfRow(target);
-      last = std::min(
-          last, rows_.windows().window(at_target).first_row == target ? at_target : at_target + 1);
+      const int64_t at_target = WindowOfRow(target);
+      last = std::min(last, RowOfWindow(at_target) == target ? at_target : at_target + 1);
     }
-    const int64_t end =
-        last == rows_.window_count() ? rows_.rows() : rows_.windows().window(last).first_row;
+    const int64_t end = last == rows_.window_count() ? rows_.rows() : RowOfWindow(last);
     RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer,
                             begin == 0
                                 ? MemoryWriter::Create(partial_, description_, end - begin, {})
@@ -149,6 +140,31 @@ class TokenMemoryWriter {
 };
 
 }  // namespace
+
+MemoryDescription DescribeTokenMemory(const TokenRows& rows, const TokenMemoryOptions& options) {
+  MemoryDescription description;
+  const ModelManifest& manifest = rows.model().manifest();
+  const WindowShape& shape = rows.windows().shape();
+  description.dim = manifest.dim;
+  description.outputs = manifest.classes;
+  description.key_type = options.key_type;
+  description.form = ResidualForm::kSparse;
+  description.top = std::min(options.top, manifest.classes);
+  description.half_residuals = true;
+  description.parameters = options.parameters;
+  description.fingerprint = rows.model().fingerprint();
+  description.notes = {{"tokens", rows.set().path()},
+                       {kTokensNote, rows.set().fingerprint()},
+                       {"tokenizer", rows.set().description().tokenizer},
+                       {kWindowsNote, WindowsText(shape)},
+                       {"documents", Text(rows.documents())},
+                       {kEngineNote, TokenEngineName(rows.model().engine())}};
+  if (rows.first_document() > 0) {
+    description.notes["first_document"] = Text(rows.first_document());
+  }
+  description.notes.insert(options.notes.begin(), options.notes.end());
+  return description;
+}
 
 Result<MemorizedTokens> MemorizeTokens(const TokenRows& rows, const std::string& path,
                                        const TokenMemoryOptions& options) try {

@@ -21,6 +21,14 @@ const OnnxTensor* Find(const std::vector<OnnxTensor>& tensors, const std::string
   return found == tensors.end() ? nullptr : &*found;
 }
 
+Status CheckOutputs(const GraphIndex& index, const ModelManifest& manifest) {
+  const std::vector<OnnxTensor> outputs = index.Outputs();
+  for (const std::string& name : {manifest.embedding, manifest.logits}) {
+    if (Find(outputs, name) == nullptr) return Mismatch(Text("the graph has no output ", name));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<int64_t>> InputSides(const OnnxTensor& input, const char* type) {
@@ -42,37 +50,43 @@ Result<std::vector<int64_t>> InputSides(const OnnxTensor& input, const char* typ
   return sides;
 }
 
-Result<int64_t> CheckFit(const GraphIndex& index, const ModelManifest& manifest) {
+Result<GraphFit> CheckFit(const GraphIndex& index, const ModelManifest& manifest) {
+  GraphFit fit;
   const std::vector<OnnxTensor> inputs = index.Inputs();
   const OnnxTensor* input = Find(inputs, manifest.input);
+  if (manifest.takes_tokens() && input != nullptr) {
+    RESMEM_ASSIGN_OR_RETURN(fit.tokens, FindTokenInputs(index));
+    if (fit.tokens.ids() != manifest.input) {
+      return Mismatch(
+          Text("the graph takes token ids as ", fit.tokens.ids(), ", not as ", manifest.input));
+    }
+    RESMEM_RETURN_IF_ERROR(CheckOutputs(index, manifest));
+    return fit;
+  }
   if (input == nullptr) return Mismatch(Text("the graph has no input ", manifest.input));
   if (inputs.size() > 1) {
     return Status(ErrorCode::kUnsupported,
                   Text("the graph has ", inputs.size(), " inputs; only one is fed"));
   }
-  RESMEM_ASSIGN_OR_RETURN(const std::vector<int64_t> sides,
-                          InputSides(*input, manifest.takes_tokens() ? "int64" : "float32"));
+  RESMEM_ASSIGN_OR_RETURN(const std::vector<int64_t> sides, InputSides(*input, "float32"));
   const std::vector<int64_t> needed = InputShape(manifest, 1);
   bool fits = sides.size() == needed.size();
   for (size_t i = 1; fits && i < sides.size(); ++i) {
-    // Windows of tokens are of any length: that side must be open.
-    fits = sides[i] == -1 || (sides[i] == needed[i] && !manifest.takes_tokens());
+    fits = sides[i] == -1 || sides[i] == needed[i];
   }
   if (!fits) {
     return Mismatch(
         Text("the graph's input ", manifest.input, " has not the shape of the manifest's"));
   }
-  const std::vector<OnnxTensor> outputs = index.Outputs();
-  for (const std::string& name : {manifest.embedding, manifest.logits}) {
-    if (Find(outputs, name) == nullptr) return Mismatch(Text("the graph has no output ", name));
-  }
+  RESMEM_RETURN_IF_ERROR(CheckOutputs(index, manifest));
   constexpr int64_t kMostRows = 4096;
   if (sides[0] > kMostRows) {
     return Status(ErrorCode::kUnsupported,
                   Text("the graph takes only ", sides[0], " rows at once; ",
                        "export it with an open batch dimension"));
   }
-  return std::max<int64_t>(sides[0], 0);
+  fit.rows = std::max<int64_t>(sides[0], 0);
+  return fit;
 }
 
 }  // namespace resmem

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "onnx/graph/graph_index.h"
+#include "onnx/runtime/token_inputs.h"
 #include "resmem/models/onnx_model.h"
 
 namespace resmem {
@@ -15,9 +16,12 @@ namespace resmem {
 // the tensor is not of `type` or its shape is unknown.
 Result<std::vector<int64_t>> InputSides(const OnnxTensor& input, const char* type);
 
-// kMismatch where the manifest speaks of another graph.  Gives the number of rows that the graph
-// takes at once, 0 for any.
-Result<int64_t> CheckFit(const GraphIndex& index, const ModelManifest& manifest);
+struct GraphFit {
+  int64_t rows = 0;    // that the graph takes at once; 0: any number
+  TokenInputs tokens;  // of a language model
+};
+// kMismatch where the manifest speaks of another graph.
+Result<GraphFit> CheckFit(const GraphIndex& index, const ModelManifest& manifest);
 
 }  // namespace resmem
 

@@ -3,6 +3,7 @@
 #include "onnx/graph/graph_file.h"
 #include "onnx/graph/graph_index.h"
 #include "onnx/graph/tensor_data.h"
+#include "onnx/runtime/token_inputs.h"
 #include "resmem/models/onnx_model.h"
 #include "support/file_system.h"
 #include "support/guard.h"
@@ -26,7 +27,9 @@ Result<OnnxSummary> InspectOnnx(const std::string& onnx_path) try {
   const GraphIndex index(model->graph());
   summary.inputs = index.Inputs();
   summary.outputs = index.Outputs();
-  summary.candidates = index.Candidates();
+  summary.takes_tokens = TakesTokenIds(index);
+  summary.candidates =
+      summary.takes_tokens ? index.CandidatesBefore(index.Logits()) : index.Candidates();
   summary.logits = index.Logits();
   VisitNodes(*model, [&](const onnx::NodeProto& node) {
     const bool standard = node.domain().empty() || node.domain() == "ai.onnx";

@@ -21,9 +21,9 @@
 namespace resmem {
 namespace {
 
-// Gives the number of rows that the graph takes at once, 0 for any.
-Result<int64_t> CheckGraph(const std::string& path, std::span<const std::byte> bytes,
-                           const ModelManifest& manifest) {
+// Gives how the graph is fed.
+Result<GraphFit> CheckGraph(const std::string& path, std::span<const std::byte> bytes,
+                            const ModelManifest& manifest) {
   RESMEM_ASSIGN_OR_RETURN(const GraphModel model, ParseGraph(path, bytes));
   bool external = false;
   VisitTensors(*model, [&](const onnx::TensorProto& tensor) { external |= IsExternal(tensor); });
@@ -33,9 +33,9 @@ Result<int64_t> CheckGraph(const std::string& path, std::span<const std::byte> b
                        ": keeps data in other files, and its fingerprint would not cover them; "
                        "take them in with: resmem model prepare"));
   }
-  auto fixed = CheckFit(GraphIndex(model->graph()), manifest);
-  if (fixed.ok()) return fixed;
-  return Status(fixed.status().code(), Text(path, ": ", fixed.status().message()));
+  auto fit = CheckFit(GraphIndex(model->graph()), manifest);
+  if (fit.ok()) return fit;
+  return Status(fit.status().code(), Text(path, ": ", fit.status().message()));
 }
 
 Status CheckSize(const char* what, size_t found, int64_t rows, int64_t columns, bool optional) {
@@ -53,6 +53,7 @@ struct OnnxModel::Impl {
   Fingerprint fingerprint;
   PixelTable pixels;
   BatchRunner runner;
+  TokenInputs tokens;  // of a language model
 
   Status Run(int64_t count, const BatchRunner::Fill& fill, std::span<float> keys,
              std::span<float> logits) const {
@@ -78,7 +79,7 @@ const Fingerprint& OnnxModel::fingerprint() const {
 Result<OnnxModel> OnnxModel::Open(const std::string& onnx_path, const OnnxOptions& options) try {
   RESMEM_ASSIGN_OR_RETURN(const MappedFile file, FileSystem::Posix().Map(onnx_path));
   RESMEM_ASSIGN_OR_RETURN(ModelManifest manifest, ReadModelManifest(onnx_path));
-  RESMEM_ASSIGN_OR_RETURN(const int64_t fixed, CheckGraph(onnx_path, file.bytes(), manifest));
+  RESMEM_ASSIGN_OR_RETURN(GraphFit fit, CheckGraph(onnx_path, file.bytes(), manifest));
   RESMEM_ASSIGN_OR_RETURN(const Runtime* runtime, Runtime::Load(options.library));
   auto session = Session::Create(*runtime, file.bytes());
   if (!session.ok()) {
@@ -86,10 +87,10 @@ Result<OnnxModel> OnnxModel::Open(const std::string& onnx_path, const OnnxOption
   }
   Fingerprint fingerprint = FingerprintOf(Digest(file.bytes()), manifest);
   PixelTable pixels(manifest);
-  BatchRunner runner(std::move(session).value(), manifest, fixed, options.threads);
+  BatchRunner runner(std::move(session).value(), manifest, fit.rows, options.threads);
   return OnnxModel(
       std::unique_ptr<Impl>(new Impl{onnx_path, std::move(manifest), std::move(fingerprint),
-                                     std::move(pixels), std::move(runner)}));
+                                     std::move(pixels), std::move(runner), std::move(fit.tokens)}));
 } catch (...) {
   return CaughtException("open a model");
 }
@@ -137,8 +138,37 @@ Status OnnxModel::RunTokens(std::span<const std::span<const int32_t>> windows,
   if (!manifest().takes_tokens()) {
     return {ErrorCode::kInvalidArgument, Text(impl_->path, ": is not a model of tokens")};
   }
-  const Status status = RunTokenWindows(impl_->runner.session(), manifest(),
+  const Status status = RunTokenWindows(impl_->runner.session(), manifest(), impl_->tokens,
                                         impl_->runner.threads(), windows, answer);
+  return status.ok() ? status : Status(status.code(), Text(impl_->path, ": ", status.message()));
+} catch (...) {
+  return CaughtException("run a model");
+}
+
+struct TokenPast::State {
+  PastTensors past;
+};
+TokenPast::TokenPast() : state_(std::make_unique<State>()) {}
+TokenPast::TokenPast(TokenPast&&) noexcept = default;
+TokenPast& TokenPast::operator=(TokenPast&&) noexcept = default;
+TokenPast::~TokenPast() = default;
+int64_t TokenPast::tokens() const {
+  return state_->past.tokens;
+}
+
+bool OnnxModel::keeps_past() const {
+  return impl_->tokens.keeps_past();
+}
+
+Status OnnxModel::RunOn(std::span<const int32_t> ids, TokenPast* past, std::span<float> key,
+                        std::span<float> logits) const try {
+  if (!keeps_past()) {
+    return {ErrorCode::kUnsupported, Text(impl_->path, ": keeps nothing of earlier tokens")};
+  }
+  RESMEM_RETURN_IF_ERROR(CheckSize("key", key.size(), 1, manifest().dim, false));
+  RESMEM_RETURN_IF_ERROR(CheckSize("logits", logits.size(), 1, manifest().classes, false));
+  const Status status = RunOnTokens(impl_->runner.session(), manifest(), impl_->tokens, ids,
+                                    &past->state_->past, key, logits);
   return status.ok() ? status : Status(status.code(), Text(impl_->path, ": ", status.message()));
 } catch (...) {
   return CaughtException("run a model");

@@ -7,10 +7,14 @@
 #include "onnx/graph/graph_file.h"
 #include "onnx/graph/tensor_data.h"
 #include "onnx/graph_fit.h"
+#include "onnx/manifest_json.h"
+#include "onnx/token_trial.h"
 #include "onnx/trial_run.h"
 #include "resmem/models/onnx_model.h"
+#include "resmem/output_file.h"
 #include "support/file_system.h"
 #include "support/guard.h"
+#include "support/json_reader.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -134,19 +138,66 @@ void AddOutput(const std::string& name, onnx::GraphProto* graph) {
   output->mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
 }
 
+// The longest window by the file that comes with published models; 0 where it does not say.
+int64_t ContextByConfig(const std::string& source) {
+  constexpr int64_t kMost = 4096;
+  const std::string folder = ParentDirectory(source);
+  for (const std::string& path : {folder + "/config.json", folder + "/../config.json"}) {
+    const auto file = FileSystem::Posix().Map(path);
+    if (!file.ok()) continue;
+    const std::span<const std::byte> bytes = file->bytes();
+    const auto json =
+        ReadJson({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, JsonLimits());
+    if (!json.ok() || !json->is_object()) continue;
+    for (const char* name : {"n_positions", "max_position_embeddings", "n_ctx"}) {
+      const auto found = json->find(name);
+      if (found == json->end() || !found->is_number_unsigned()) continue;
+      const auto context = found->get<uint64_t>();
+      return static_cast<int64_t>(std::min<uint64_t>(context, kMost));
+    }
+  }
+  return 0;
+}
+
+Status DescribeTokens(const std::string& source, const GraphIndex& index,
+                      const PrepareOptions& options, ModelManifest* m) {
+  if (!options.mean.empty() || !options.deviation.empty() || options.resize != 0 ||
+      options.height != 0 || options.width != 0) {
+    return Refused("the graph takes token ids, to which no mean, std or size applies");
+  }
+  RESMEM_ASSIGN_OR_RETURN(const TokenInputs inputs, FindTokenInputs(index));
+  m->input = inputs.ids();
+  m->context = options.context > 0 ? options.context : ContextByConfig(source);
+  m->tokenizer = options.tokenizer;
+  return {};
+}
+
 // Everything of the manifest but dim and classes.
-Status Choose(const onnx::GraphProto& graph, const PrepareOptions& options, ModelManifest* m,
-              bool* channels_last) {
+Status Choose(const std::string& source, const onnx::GraphProto& graph,
+              const PrepareOptions& options, ModelManifest* m, bool* channels_last) {
   const GraphIndex index(graph);
-  const std::vector<OnnxTensor> candidates = index.Candidates();
-  RESMEM_ASSIGN_OR_RETURN(m->input, OnlyInput(index));
+  const bool tokens = TakesTokenIds(index);
+  if (!tokens) {
+    RESMEM_ASSIGN_OR_RETURN(m->input, OnlyInput(index));
+  }
+  const std::string usual_logits = index.Logits();
+  const std::vector<OnnxTensor> candidates =
+      tokens ? index.CandidatesBefore(options.logits.empty() ? usual_logits : options.logits)
+             : index.Candidates();
   RESMEM_ASSIGN_OR_RETURN(m->embedding, ChooseTensor(index, "embedding", options.embedding,
                                                      candidates.empty() ? "" : candidates[0].name));
-  RESMEM_ASSIGN_OR_RETURN(m->logits, ChooseTensor(index, "logits", options.logits, index.Logits()));
-  RESMEM_ASSIGN_OR_RETURN(const std::vector<int64_t> sides,
-                          InputSides(index.Describe(m->input), "float32"));
-  *channels_last = ChannelsLast(sides);
-  RESMEM_RETURN_IF_ERROR(DescribeInput(sides, options, m));
+  RESMEM_ASSIGN_OR_RETURN(m->logits, ChooseTensor(index, "logits", options.logits, usual_logits));
+  if (tokens) {
+    RESMEM_RETURN_IF_ERROR(DescribeTokens(source, index, options, m));
+  } else {
+    if (options.context != 0 || !options.tokenizer.empty()) {
+      return Refused("the graph takes no token ids, to which a context or a tokenizer applies");
+    }
+    RESMEM_ASSIGN_OR_RETURN(const std::vector<int64_t> sides,
+                            InputSides(index.Describe(m->input), "float32"));
+    *channels_last = ChannelsLast(sides);
+    RESMEM_RETURN_IF_ERROR(DescribeInput(sides, options, m));
+  }
   m->class_names = options.class_names;
   m->network = options.network;
   if (m->embedding == m->input || m->logits == m->input) {
@@ -171,7 +222,7 @@ Result<std::string> Rewrite(const std::string& source, const PrepareOptions& opt
   RESMEM_ASSIGN_OR_RETURN(const MappedFile file, FileSystem::Posix().Map(source));
   RESMEM_ASSIGN_OR_RETURN(const GraphModel model, ParseGraph(source, file.bytes()));
   bool channels_last = false;
-  RESMEM_RETURN_IF_ERROR(Choose(model->graph(), options, manifest, &channels_last));
+  RESMEM_RETURN_IF_ERROR(Choose(source, model->graph(), options, manifest, &channels_last));
   Status status;
   const std::string folder = ParentDirectory(source);
   VisitTensors(*model, [&](onnx::TensorProto& tensor) {
@@ -181,11 +232,20 @@ Result<std::string> Rewrite(const std::string& source, const PrepareOptions& opt
   if (channels_last) TakeChannelsFirst(model->mutable_graph(), manifest);
   AddOutput(manifest->embedding, model->mutable_graph());
   AddOutput(manifest->logits, model->mutable_graph());
-  RESMEM_ASSIGN_OR_RETURN(const int64_t fixed, CheckFit(GraphIndex(model->graph()), *manifest));
+  const GraphIndex index(model->graph());
+  TokenInputs tokens;
+  int64_t fixed = 0;
+  if (TakesTokenIds(index)) {
+    RESMEM_ASSIGN_OR_RETURN(tokens, FindTokenInputs(index));
+  } else {
+    RESMEM_ASSIGN_OR_RETURN(const GraphFit fit, CheckFit(index, *manifest));
+    fixed = fit.rows;
+  }
   RESMEM_ASSIGN_OR_RETURN(std::string bytes, Serialize(*model));
   RESMEM_ASSIGN_OR_RETURN(const Session session,
                           Session::Create(runtime, std::as_bytes(std::span(bytes))));
-  RESMEM_RETURN_IF_ERROR(TrialRun(session, fixed, manifest));
+  RESMEM_RETURN_IF_ERROR(tokens.inputs.empty() ? TrialRun(session, fixed, manifest)
+                                               : TokenTrial(session, tokens, manifest));
   RESMEM_RETURN_IF_ERROR(CheckManifest(*manifest));
   return bytes;
 }
@@ -204,11 +264,15 @@ Result<ModelManifest> PrepareOnnx(const std::string& source, const PrepareOption
   }
   // A stop between the two files must not leave a new graph with an old manifest.
   FileSystem& files = FileSystem::Posix();
+  RESMEM_ASSIGN_OR_RETURN(const std::string json, ModelManifestToJson(manifest));
+  // Made while the old one is there, whose mode it takes.
+  RESMEM_ASSIGN_OR_RETURN(OutputFile described, OutputFile::Create(ManifestPath(output)));
+  RESMEM_RETURN_IF_ERROR(described.Write(json));
   if (files.Exists(ManifestPath(output))) {
     RESMEM_RETURN_IF_ERROR(files.Remove(ManifestPath(output)));
   }
   RESMEM_RETURN_IF_ERROR(WriteFileAtomically(files, output, std::as_bytes(std::span(*bytes))));
-  RESMEM_RETURN_IF_ERROR(WriteModelManifest(output, manifest));
+  RESMEM_RETURN_IF_ERROR(described.Close());
   return manifest;
 } catch (...) {
   return CaughtException("prepare a model");

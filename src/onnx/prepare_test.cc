@@ -174,6 +174,52 @@ TEST_F(PrepareTest, InputsThatNobodyFeedsAreRefused) {
   ExpectRefused(shapeless, {}, ErrorCode::kUnsupported, "does not say which shape");
 }
 
+// input_ids (n x t) -> Gather e -> MatMul logits, and `more` inputs of int64.
+fixtures::GraphMaker Ids(const std::vector<int64_t>& sides, const std::vector<std::string>& more) {
+  fixtures::GraphMaker maker;
+  maker.Input("input_ids", sides);
+  for (const std::string& name : more) maker.Input(name, {-1, -1});
+  for (onnx::ValueInfoProto& input : *maker.graph().mutable_input()) {
+    input.mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::INT64);
+  }
+  maker.Weights("table", {3, 2}, {1, 2, 3, 4, 5, 6});
+  maker.Weights("head", {2, 3}, {1, 2, 3, 4, 5, 6});
+  maker.Node("Gather", {"table", "input_ids"}, "e");
+  maker.Node("MatMul", {"e", "head"}, "scores");
+  maker.Node("Identity", {"scores"}, "logits");
+  maker.Output("logits", {-1, -1, 3});
+  return maker;
+}
+
+TEST_F(PrepareTest, ALanguageModelNeedsNoManifestByHand) {
+  fixtures::WriteBytes(source_, Ids({-1, -1}, {"attention_mask", "position_ids"}).bytes());
+  const auto manifest = PrepareOnnx(source_, {}, path_, {});
+  ASSERT_TRUE(manifest.ok()) << manifest.status().message();
+  EXPECT_EQ(manifest->input, "input_ids");
+  EXPECT_EQ(manifest->embedding, "e");
+  EXPECT_EQ(manifest->dim, 2);
+  EXPECT_EQ(manifest->classes, 3);
+  EXPECT_EQ(manifest->context, 512);
+  const auto model = OnnxModel::Open(path_);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_FALSE(model->keeps_past());
+  std::vector<float> key(2), logits(3);
+  TokenPast past;
+  EXPECT_EQ(model->RunOn(std::vector<int32_t>{1}, &past, key, logits).code(),
+            ErrorCode::kUnsupported);
+}
+
+TEST_F(PrepareTest, InputsThatNoLanguageModelHasAreRefusedByTheirNames) {
+  ExpectRefused(Ids({-1, -1}, {"speaker"}), {}, ErrorCode::kUnsupported, "input speaker is none");
+  ExpectRefused(Ids({1, 8}, {}), {}, ErrorCode::kUnsupported, "takes exactly 8 tokens");
+  fixtures::GraphMaker open_heads = Ids({-1, -1}, {});
+  open_heads.Input("past_key_values.0.key", {-1, -1, -1, 4});
+  ExpectRefused(open_heads, {}, ErrorCode::kUnsupported, "has 3 open sides of 4");
+  PrepareOptions options;
+  options.context = 8;
+  ExpectRefused(fixtures::Table(), options, ErrorCode::kInvalidArgument, "takes no token ids");
+}
+
 TEST_F(PrepareTest, ANormalizationThatDoesNotFitIsRefused) {
   PrepareOptions options;
   options.mean = {0.1f, 0.2f};
@@ -190,7 +236,7 @@ TEST_F(PrepareTest, AMissingRuntimeIsSaidInOneSentence) {
   runtime.library = folder_ / "no.so";
   const Status status = PrepareOnnx(source_, {}, path_, runtime).status();
   EXPECT_EQ(status.code(), ErrorCode::kNotFound);
-  EXPECT_NE(status.message().find("./setup"), std::string::npos) << status.message();
+  EXPECT_NE(status.message().find("resmem runtime install"), std::string::npos) << status.message();
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "eval/row_block.h"
+#include "eval/answers/row_block.h"
 #include "resmem/report/report.h"
 #include "support/random.h"
 #include "support/text.h"
@@ -48,6 +48,16 @@ class Shortlist {
   std::vector<Candidate> candidates_;
 };
 
+PredictOptions ShownAnswer(const Predictor& predictor, const ExampleOptions& options) {
+  const Method own = predictor.memory().description().answer;
+  const bool by_own = !options.parameters && own != Method::kBase;
+  PredictOptions predict =
+      predictor.OptionsOf(options.method.value_or(by_own ? own : Method::kResMem));
+  if (options.parameters) predict.parameters = *options.parameters;
+  predict.threads = options.threads;
+  return predict;
+}
+
 class Chooser {
  public:
   Chooser(const Predictor& predictor, const ExampleOptions& options)
@@ -68,8 +78,8 @@ class Chooser {
     for (const Shortlist* list : {&fixed_, &harmed_}) {
       for (const Candidate& candidate : list->candidates()) {
         RESMEM_ASSIGN_OR_RETURN(Explanation explanation,
-                                Explain(predictor_, candidate.key, candidate.logits, PredictShown(),
-                                        candidate.exclude));
+                                Explain(predictor_, candidate.key, candidate.logits,
+                                        ShownAnswer(predictor_, options_), candidate.exclude));
         Example example;
         example.row = candidate.row;
         example.truth = candidate.truth;
@@ -82,18 +92,9 @@ class Chooser {
   }
 
  private:
-  // The memory's own answer, or ResMem's at parameters that are given or where it is the base's.
-  PredictOptions PredictShown() const {
-    const Method answer = predictor_.memory().description().answer;
-    const bool own = !options_.parameters && answer != Method::kBase;
-    PredictOptions predict = predictor_.OptionsOf(own ? answer : Method::kResMem);
-    if (options_.parameters) predict.parameters = *options_.parameters;
-    predict.threads = options_.threads;
-    return predict;
-  }
   // The base as the answer takes it up.
   PredictOptions PredictBase() const {
-    PredictOptions predict = PredictShown();
+    PredictOptions predict = ShownAnswer(predictor_, options_);
     if (NeedsBlend(predict.method)) predict.parameters.temperature = 1;
     predict.method = Method::kBase;
     return predict;
@@ -105,7 +106,7 @@ class Chooser {
         block_.exclude().empty()
             ? std::span<const int64_t>()
             : block_.exclude().subspan(static_cast<size_t>(first), static_cast<size_t>(count));
-    const PredictOptions shown = PredictShown();
+    const PredictOptions shown = ShownAnswer(predictor_, options_);
     RESMEM_RETURN_IF_ERROR(predictor_.FindNeighbors(
         rows.keys, shown.parameters.k, exclude, options_.threads, options_.progress, &neighbors_));
     const auto classes = static_cast<size_t>(predictor_.memory().description().outputs);
@@ -181,7 +182,7 @@ Result<std::vector<Example>> ChooseExamples(const Predictor& predictor, const Ro
                   Text(options.count, " examples of each kind were asked for; 0 to ", kMost,
                        " are possible"));
   }
-  const Parameters parameters = options.parameters.value_or(description.parameters);
+  const Parameters parameters = ShownAnswer(predictor, options).parameters;
   if (parameters.k == 0 || predictor.memory().rows() == 0) return std::vector<Example>();
   RESMEM_RETURN_IF_ERROR(CheckParameters(parameters));
   Chooser chooser(predictor, options);

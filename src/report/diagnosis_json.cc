@@ -19,6 +19,7 @@ void AddJudgement(const Diagnosis& diagnosis, Json* document) {
   const Evaluation& evaluation = *diagnosis.evaluation;
   (*document)["rows"] = evaluation.rows;
   (*document)["leave_one_out"] = evaluation.leave_one_out;
+  (*document)["method"] = MethodName(evaluation.method);
   if (evaluation.regression) {
     (*document)["base_mse"] = Number(evaluation.regression->base_mse);
     (*document)["resmem_mse"] = Number(evaluation.regression->resmem_mse);

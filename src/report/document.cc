@@ -65,6 +65,24 @@ Json ToJson(const IndexInfo& index, bool used) {
           {"bytes", index.bytes}};
 }
 
+Json SnapshotsToJson(const SnapshotList& list) {
+  Json json = Json::array();
+  for (const SnapshotInfo& info : list.snapshots) {
+    Json snapshot = {{"name", info.name}};
+    if (info.problem.empty()) {
+      snapshot["created"] = info.created;
+      snapshot["note"] = info.note;
+      snapshot["rows"] = info.rows;
+      snapshot["bytes"] = info.bytes;
+      snapshot["own_bytes"] = info.own_bytes;
+    } else {
+      snapshot["problem"] = info.problem;
+    }
+    json.push_back(std::move(snapshot));
+  }
+  return json;
+}
+
 }  // namespace
 
 Json ToJson(const MemoryInfo& memory) {
@@ -92,6 +110,16 @@ Json ToJson(const MemoryInfo& memory) {
   if (memory.top > 0) json["top"] = memory.top;
   json["half_residuals"] = memory.half_residuals;
   json["has_sources"] = memory.has_sources;
+  if (memory.snapshots) {
+    json["snapshots"] = SnapshotsToJson(*memory.snapshots);
+    json["snapshot_bytes"] = memory.snapshots->own_bytes;
+  }
+  if (memory.in_snapshots) {
+    Json& list = json["in_snapshots"] = Json::array();
+    for (const SnapshotRows& rows : *memory.in_snapshots) {
+      list.push_back({{"name", rows.name}, {"ids", rows.ids}});
+    }
+  }
   json["calibrator"] = memory.calibrator;
   json["calibrator_temperature"] = Number(memory.calibrator_temperature);
   if (!memory.class_names.empty()) json["class_names"] = memory.class_names;

@@ -66,8 +66,11 @@ Json LedgerJson(const Explanation& explanation, const std::vector<size_t>& outpu
                  {"base_prediction", explanation.base_prediction},
                  {"prediction", explanation.prediction},
                  {"flip_set", explanation.flip_set}};
+  if (!explanation.probability.empty()) {
+    ledger["base_probability"] = Pick(explanation.base_probability, outputs);
+    ledger["probability"] = Pick(explanation.probability, outputs);
+  }
   if (!explanation.parts) return ledger;
-  ledger["probability"] = Pick(explanation.score, outputs);
   ledger["parts"] = {{"base", Pick(explanation.parts->base, outputs)},
                      {"labels", Pick(explanation.parts->labels, outputs)},
                      {"expected", Pick(explanation.parts->expected, outputs)},

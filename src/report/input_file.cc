@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "resmem/report/report.h"
+#include "resmem/system_error.h"
 #include "support/file_system.h"
 #include "support/text.h"
 
@@ -26,7 +27,7 @@ Result<InputFile> DescribeFile(const std::string& path) {
   RESMEM_ASSIGN_OR_RETURN(input.digest, DigestFile(path));
   std::error_code error;
   const std::uintmax_t bytes = std::filesystem::file_size(path, error);
-  if (error) return Status(ErrorCode::kIo, Text(path, ": ", error.message()));
+  if (error) return Status(CodeOfSystemError(error.value()), Text(path, ": ", error.message()));
   input.bytes = static_cast<int64_t>(bytes);
   return input;
 }

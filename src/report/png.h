@@ -1,4 +1,4 @@
-// Thumbnails as PNG, by libpng: 8 bits a sample, gray or RGB.
+// Thumbnails as PNG, by libpng: 8 bits a sample, gray or RGB.  report.h has EncodePng().
 #ifndef RESMEM_REPORT_PNG_H_
 #define RESMEM_REPORT_PNG_H_
 
@@ -9,9 +9,6 @@
 #include "resmem/report/report.h"
 
 namespace resmem {
-
-// kBadData where the pixels are not height x width x channels, or a side is over 4096.
-Result<std::vector<uint8_t>> EncodePng(const Thumbnail& image);
 
 // Whether libpng reads the bytes' beginning as a PNG of these sides.
 bool IsPng(std::span<const uint8_t> bytes, int64_t height, int64_t width);

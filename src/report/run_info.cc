@@ -11,6 +11,10 @@
 namespace resmem {
 namespace {
 
+bool KeepsTop(const MemoryDescription& description) {
+  return description.form == ResidualForm::kSparse || description.form == ResidualForm::kPacked;
+}
+
 std::string ProcessorName() {
   std::ifstream file("/proc/cpuinfo");
   std::string line;
@@ -77,7 +81,7 @@ MemoryInfo DescribeMemory(const std::string& path, const ResidualMemory& memory)
   info.asked_recall = AskedRecall(memory);
   info.task = description.task == Task::kClassification ? "classification" : "regression";
   info.deleted_rows = memory.capacity() - memory.rows();
-  info.top = description.form == ResidualForm::kSparse ? description.top : 0;
+  info.top = KeepsTop(description) ? description.top : 0;
   info.half_residuals = description.half_residuals;
   info.has_sources = description.has_sources;
   info.calibrator = description.calibrator;
@@ -93,7 +97,7 @@ void DescribeMass(const ResidualMemory& memory, MemoryInfo* info) {
   if (description.task == Task::kClassification && memory.rows() > 0) {
     info->residual_mass = memory.MeanResidualMass(description.parameters.temperature);
   }
-  if (description.form == ResidualForm::kSparse) info->dropped_mass = memory.dropped_mass();
+  if (KeepsTop(description)) info->dropped_mass = memory.dropped_mass();
 }
 
 }  // namespace resmem

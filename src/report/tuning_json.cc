@@ -28,7 +28,8 @@ Json ToJson(const Blend& blend) {
           {"coefficients", std::move(coefficients)},
           {"gate_means", Numbers(std::span<const float>(blend.gate_means))},
           {"gate_deviations", Numbers(std::span<const float>(blend.gate_deviations))},
-          {"distances", Numbers(std::span<const float>(blend.distances))}};
+          {"distances", Numbers(std::span<const float>(blend.distances))},
+          {"spreads", Numbers(std::span<const float>(blend.spreads))}};
 }
 
 Json ToJson(const BlendTuning& tuning, bool classification) {
@@ -122,6 +123,8 @@ std::string TuningJson(const Tuning& tuning, const RunInfo& run) {
       document["cross_validated_loss"] = Number(*tuning.cross_validated_loss);
     }
   }
+  document["resmem_reason"] = tuning.resmem_reason;
+  if (tuning.answer) document["answer"] = MethodName(*tuning.answer);
   document["keys"] = ToJson(tuning.keys);
   if (tuning.blend) document["blend"] = ToJson(*tuning.blend, classification);
   document["points"] = PointsJson(tuning.points, classification);

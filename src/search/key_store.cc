@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/int4_keys.h"
 #include "kernels/number_codec.h"
 #include "kernels/prefetch.h"
 #include "search/key_check.h"
@@ -20,6 +21,8 @@ const char* KeyTypeName(KeyType type) {
       return "float16";
     case KeyType::kInt8:
       return "int8";
+    case KeyType::kInt4:
+      return "int4";
   }
   return "unknown";
 }
@@ -37,8 +40,13 @@ Status CheckBlock(const KeyBlock& block, int64_t dim, size_t number) {
   if (block.rows > 0 && block.data == nullptr) {
     return Status(ErrorCode::kInvalidArgument, Text(place, " has no data"));
   }
-  if (block.rows > 0 && block.type == KeyType::kInt8 && block.scales == nullptr) {
-    return Status(ErrorCode::kInvalidArgument, Text(place, " is int8 but has no scales"));
+  const bool scaled = block.type == KeyType::kInt8 || block.type == KeyType::kInt4;
+  if (block.rows > 0 && scaled && block.scales == nullptr) {
+    return Status(ErrorCode::kInvalidArgument,
+                  Text(place, " is ", KeyTypeName(block.type), " but has no scales"));
+  }
+  if (block.rows > 0 && block.type == KeyType::kInt4 && block.center == nullptr) {
+    return Status(ErrorCode::kInvalidArgument, Text(place, " is int4 but has no center"));
   }
   return Status();
 }
@@ -58,11 +66,18 @@ void Decode(const KeyBlock& block, int64_t begin, int64_t count, int64_t dim, fl
                     block.scales[begin + row], out + row * dim);
       }
       break;
+    case KeyType::kInt4:
+      for (int64_t row = begin; row < begin + count; ++row, out += dim) {
+        Int4ToFloat(static_cast<const uint8_t*>(block.data) + row * Int4Bytes(dim), dim,
+                    block.scales[row], block.center, out);
+      }
+      break;
   }
 }
 
-int64_t BytesPerValue(KeyType type) {
-  return type == KeyType::kFloat32 ? 4 : type == KeyType::kFloat16 ? 2 : 1;
+int64_t BytesOfKey(KeyType type, int64_t dim) {
+  if (type == KeyType::kInt4) return Int4Bytes(dim);
+  return dim * (type == KeyType::kFloat32 ? 4 : type == KeyType::kFloat16 ? 2 : 1);
 }
 
 }  // namespace
@@ -113,7 +128,7 @@ void KeyStore::RequireAll() const {
 void KeyStore::Prefetch(int64_t row) const {
   const size_t number = parts_.PartOf(row);
   const KeyBlock& block = blocks_[number];
-  const int64_t bytes = dim_ * BytesPerValue(block.type);
+  const int64_t bytes = BytesOfKey(block.type, dim_);
   const char* begin = static_cast<const char*>(block.data) + (row - parts_.start(number)) * bytes;
   // The processor follows a longer row by itself.
   constexpr int64_t kMost = 2048;

@@ -19,14 +19,17 @@ TEST(KeyStore, RowsAcrossBlocksAndFormatsAreDecodedInOrder) {
   const StoredKeys floats({1, 2, 3, 4}, 2, KeyType::kFloat32);
   const StoredKeys halves({0.5f, -0.25f}, 2, KeyType::kFloat16);
   const StoredKeys codes({127, -127, 254, 0}, 2, KeyType::kInt8);
+  // Around (1, 2), in steps of 0 and 1.
+  const StoredKeys nibbles({1, 2, 8.5f, 2}, 2, KeyType::kInt4);
   const KeyBlock nothing;
-  auto store = KeyStore::Make(2, {floats.block(), nothing, halves.block(), codes.block()}, {});
+  auto store = KeyStore::Make(
+      2, {floats.block(), nothing, halves.block(), codes.block(), nibbles.block()}, {});
   ASSERT_TRUE(store.ok()) << store.status().message();
-  EXPECT_EQ(store->rows(), 5);
-  float scratch[10];
-  const float* rows = store->Rows(0, 5, scratch);
-  EXPECT_EQ(std::vector<float>(rows, rows + 10),
-            (std::vector<float>{1, 2, 3, 4, 0.5f, -0.25f, 127, -127, 254, 0}));
+  EXPECT_EQ(store->rows(), 7);
+  float scratch[14];
+  const float* rows = store->Rows(0, 7, scratch);
+  EXPECT_EQ(std::vector<float>(rows, rows + 14),
+            (std::vector<float>{1, 2, 3, 4, 0.5f, -0.25f, 127, -127, 254, 0, 1, 2, 8.5f, 2.5f}));
   EXPECT_EQ(store->Rows(2, 1, scratch)[1], -0.25f);
 }
 
@@ -48,6 +51,8 @@ TEST(KeyStore, UnsoundBlocksAreRefused) {
   EXPECT_TRUE(refused(KeyStore::Make(0, {keys.block()}, {})));
   EXPECT_TRUE(refused(KeyStore::Make(1, {{KeyType::kFloat32, nullptr, nullptr, 1}}, {})));
   EXPECT_TRUE(refused(KeyStore::Make(1, {{KeyType::kInt8, &value, nullptr, 1}}, {})));
+  EXPECT_TRUE(refused(KeyStore::Make(1, {{KeyType::kInt4, &value, nullptr, 1, &value}}, {})));
+  EXPECT_TRUE(refused(KeyStore::Make(1, {{KeyType::kInt4, &value, &value, 1}}, {})));
   EXPECT_TRUE(refused(KeyStore::Make(1, {{KeyType::kFloat32, &value, nullptr, -1}}, {})));
   EXPECT_TRUE(
       refused(KeyStore::Make(8, {{KeyType::kFloat32, &value, nullptr, INT64_MAX / 4}}, {})));

@@ -45,15 +45,17 @@ Status CheckSearch(MatrixView queries, const SearchOptions& options, int64_t dim
   return Status();
 }
 
-Status PrepareNeighbors(int64_t queries, int64_t k, Neighbors* out) {
+Status PrepareNeighbors(int64_t queries, int64_t k, bool squared, Neighbors* out) {
   const auto cells = CheckedMultiply(queries, k);
-  const auto bytes = cells ? CheckedMultiply(*cells, 12) : std::nullopt;
+  const auto bytes = cells ? CheckedMultiply(*cells, 20) : std::nullopt;
   try {
     if (!bytes) throw std::bad_alloc();
     out->queries = queries;
     out->k = k;
     out->rows.assign(static_cast<size_t>(*cells), -1);
     out->distances.assign(static_cast<size_t>(*cells), std::numeric_limits<float>::infinity());
+    out->squared.assign(squared ? static_cast<size_t>(*cells) : 0,
+                        std::numeric_limits<double>::infinity());
   } catch (const std::exception&) {  // bad_alloc, length_error
     *out = Neighbors();
     return Status(ErrorCode::kResourceExhausted,
@@ -68,6 +70,7 @@ void WriteNeighbors(std::span<const MeasuredRow> nearest, int64_t query, Neighbo
   int64_t cell = query * out->k;
   for (const MeasuredRow& measured : nearest) {
     out->rows[cell] = measured.row;
+    if (!out->squared.empty()) out->squared[cell] = measured.squared_distance;
     out->distances[cell] =
         static_cast<float>(std::min(std::sqrt(measured.squared_distance), kLargest));
     ++cell;

@@ -13,8 +13,9 @@ namespace resmem {
 // Errors as KnnIndex::Search() promises them.
 Status CheckSearch(MatrixView queries, const SearchOptions& options, int64_t dim, int64_t rows);
 
-// All lines empty: row -1, distance infinite.  kResourceExhausted where it does not fit.
-Status PrepareNeighbors(int64_t queries, int64_t k, Neighbors* out);
+// All lines empty: row -1, distance infinite; `squared`: with squares.  kResourceExhausted where it
+// does not fit.
+Status PrepareNeighbors(int64_t queries, int64_t k, bool squared, Neighbors* out);
 
 // Fills the line of `query`.  A distance beyond the range of float is given as the largest float,
 // so that only absent neighbors are infinitely far.

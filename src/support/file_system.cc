@@ -14,6 +14,9 @@
 #include <cstring>
 #include <utility>
 
+#include "resmem/system_error.h"
+#include "support/files/mapped_regions.h"
+#include "support/files/modes.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -22,12 +25,9 @@ namespace {
 constexpr char kOutputSuffix[] = ".resmem-tmp";
 
 Status SystemError(const std::string& path, const char* what, int error) {
-  ErrorCode code = ErrorCode::kIo;
+  ErrorCode code = CodeOfSystemError(error);
   if (error == ENOENT || error == ENOTDIR) code = ErrorCode::kNotFound;
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  if (full || error == ENOMEM || error == EMFILE || error == ENFILE) {
-    code = ErrorCode::kResourceExhausted;
-  }
   return {code, Text(path, ": cannot ", what, ": ", std::strerror(error),
                      full ? "; free some space, or choose another place" : "")};
 }
@@ -182,7 +182,33 @@ void TakeOwnerAndMode(int descriptor, const struct stat& of) {
       ::fstat(descriptor, &ours) == 0 &&
       ((ours.st_uid == of.st_uid && ours.st_gid == of.st_gid) ||
        ::fchown(descriptor, of.st_uid, of.st_gid) == 0 || ours.st_gid == of.st_gid);
-  (void)::fchmod(descriptor, of.st_mode & (same_group ? 0777 : 0707));
+  const mode_t kept = S_ISDIR(of.st_mode) ? 07000 : 0;
+  (void)::fchmod(descriptor, of.st_mode & (kept | (same_group ? 0777 : 0707)));
+}
+
+}  // namespace
+
+void TakeModeOf(const std::string& of, const std::string& path) noexcept {
+  struct stat info {};
+  if (::stat(of.c_str(), &info) != 0) return;
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (descriptor < 0) return;
+  TakeOwnerAndMode(descriptor, info);
+  ::close(descriptor);
+}
+
+void MakePrivate(const std::string& path) noexcept {
+  (void)::chmod(path.c_str(), 0700);
+}
+
+namespace {
+
+// The mode of a lock: whoever may change what is in its folder may take one that a killed process
+// left there, and nobody else learns of it.
+mode_t LockMode(const std::string& path) {
+  struct stat folder {};
+  if (::stat(ParentDirectory(path).c_str(), &folder) != 0) return 0600;
+  return (folder.st_mode & 0664) | 0600;
 }
 
 class PosixFileSystem final : public FileSystem {
@@ -244,13 +270,24 @@ class PosixFileSystem final : public FileSystem {
       return SystemError(path, small ? "read" : "map", error);
     }
     const auto* bytes = static_cast<const std::byte*>(data);
-    return small ? MappedFile(std::shared_ptr<const void>(data, std::free), bytes, size)
-                 : MappedFile(bytes, size);
+    if (small) return MappedFile(std::shared_ptr<const void>(data, std::free), bytes, size);
+    MappedFile file(bytes, size);
+    AddMappedRegion(bytes, size, path);
+    return file;
   }
 
   Status Rename(const std::string& from, const std::string& to) override {
     if (::rename(from.c_str(), to.c_str()) != 0) return SystemError(from, "rename", errno);
     return {};
+  }
+
+  Status Link(const std::string& from, const std::string& to) override {
+    if (::link(from.c_str(), to.c_str()) == 0) return {};
+    const int error = errno;
+    const bool unable = error == EPERM || error == EMLINK || error == EXDEV ||
+                        error == EOPNOTSUPP || error == ENOSYS;
+    if (!unable) return SystemError(from, "link", error);
+    return {ErrorCode::kUnsupported, Text(from, ": cannot link: ", std::strerror(error))};
   }
 
   Status Remove(const std::string& path) override {
@@ -300,7 +337,7 @@ class PosixFileSystem final : public FileSystem {
 
   Result<std::unique_ptr<FileLock>> Lock(const std::string& path) override {
     while (true) {
-      const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+      const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
       if (descriptor < 0) return SystemError(path, "create the lock", errno);
       if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
         const int error = errno;
@@ -314,6 +351,7 @@ class PosixFileSystem final : public FileSystem {
       // The holder before us may have removed the file between our open and our lock: then
       // somebody else can lock a new one of that name.
       if (IsNamed(descriptor, path)) {
+        (void)::fchmod(descriptor, LockMode(path));  // another's, left by a kill, stays as it is
         return std::unique_ptr<FileLock>(new PosixLock(descriptor, path));
       }
       ::close(descriptor);
@@ -336,7 +374,9 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 }
 
 MappedFile::~MappedFile() {
-  if (data_ != nullptr && owner_ == nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+  if (data_ == nullptr || owner_ != nullptr) return;
+  RemoveMappedRegion(data_);
+  ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
 void MappedFile::Drop(size_t offset, size_t size) const {

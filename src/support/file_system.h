@@ -75,6 +75,8 @@ class FileSystem {
   virtual Result<std::unique_ptr<WritableFile>> Reopen(const std::string& path) = 0;
   virtual Result<MappedFile> Map(const std::string& path) = 0;  // kNotFound, kIo
   virtual Status Rename(const std::string& from, const std::string& to) = 0;
+  // A second name of the same file.  kUnsupported where the file system has none to give.
+  virtual Status Link(const std::string& from, const std::string& to) = 0;
   virtual Status Remove(const std::string& path) = 0;         // a file or an empty folder
   virtual Status MakeDirectory(const std::string& path) = 0;  // existing: ok
   virtual Status SyncDirectory(const std::string& path) = 0;

@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <string>
 
 #include "resmem/output_file.h"
+#include "resmem/system_error.h"
 
 namespace resmem {
 namespace {
@@ -107,6 +109,19 @@ TEST_F(FileSystemTest, ReplacedFilesKeepTheirMode) {
   }
 }
 
+TEST_F(FileSystemTest, ALockIsOpenToThoseWhoMayChangeItsFolder) {
+  using std::filesystem::perms;
+  const std::string path = folder_ + "/LOCK";
+  constexpr std::pair<int, int> kModes[] = {
+      {0700, 0600}, {0750, 0640}, {0770, 0660}, {0755, 0644}, {01777, 0664}};
+  for (const auto& [folder, lock] : kModes) {
+    std::filesystem::permissions(folder_, perms(folder));
+    const auto held = files_.Lock(path);
+    ASSERT_TRUE(held.ok());
+    EXPECT_EQ(std::filesystem::status(path).permissions(), perms(lock));
+  }
+}
+
 TEST_F(FileSystemTest, OutputIsThereWhenClosedAndNotBefore) {
   const std::string path = folder_ + "/x";
   {
@@ -122,6 +137,15 @@ TEST_F(FileSystemTest, OutputIsThereWhenClosedAndNotBefore) {
   EXPECT_TRUE(output->Close().ok());
   EXPECT_EQ(std::filesystem::file_size(path), 6u);
   EXPECT_EQ(files_.List(folder_).value(), std::vector<std::string>{"x"});
+}
+
+TEST(CodeOfSystemError, WhatIsUsedUpIsOutOfResources) {
+  for (const int error : {ENOSPC, EDQUOT, EFBIG, ENOMEM, EMFILE, ENFILE, EAGAIN}) {
+    EXPECT_EQ(CodeOfSystemError(error), ErrorCode::kResourceExhausted) << error;
+  }
+  for (const int error : {EACCES, EIO, EPERM, ENOENT}) {
+    EXPECT_EQ(CodeOfSystemError(error), ErrorCode::kIo) << error;
+  }
 }
 
 TEST_F(FileSystemTest, SecondWriterOfALockedOutputIsRefused) {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "resmem/status.h"
+#include "resmem/system_error.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -52,7 +53,8 @@ inline Status CaughtException(std::string_view doing) noexcept try {
   } catch (const std::length_error&) {
     return out_of_memory();
   } catch (const std::system_error& error) {  // of a file or a thread
-    return Status(ErrorCode::kIo, Text("cannot ", doing, ": ", error.what()));
+    return Status(CodeOfSystemError(error.code().value()),
+                  Text("cannot ", doing, ": ", error.what()));
   } catch (const std::exception& error) {
     return bug(error.what());
   } catch (...) {

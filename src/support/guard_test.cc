@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <filesystem>
+#include <system_error>
 #include <vector>
 
 namespace resmem {
@@ -29,6 +31,14 @@ TEST(CaughtException, WhatTheSystemRefusedIsNoBug) {
       Guarded([] { static_cast<void>(std::filesystem::file_size("no/such/file")); });
   EXPECT_EQ(status.code(), ErrorCode::kIo);
   EXPECT_NE(status.message().find("no/such/file"), std::string::npos) << status.message();
+}
+
+TEST(CaughtException, WhatTheSystemHasNoneLeftOfIsWantOfResources) {
+  for (const int error : {ENOMEM, EAGAIN, EMFILE, ENOSPC}) {  // EAGAIN: no thread can be started
+    const Status status =
+        Guarded([&] { throw std::system_error(error, std::generic_category(), "a thread"); });
+    EXPECT_EQ(status.code(), ErrorCode::kResourceExhausted) << status.message();
+  }
 }
 
 TEST(CaughtException, AnythingElseIsABugOfOurs) {

@@ -1,5 +1,9 @@
 #include "resmem/status.h"
 
+#include <cerrno>
+
+#include "resmem/system_error.h"
+
 namespace resmem {
 
 std::string_view ErrorCodeName(ErrorCode code) {
@@ -30,6 +34,21 @@ std::string_view ErrorCodeName(ErrorCode code) {
       return "internal error";
   }
   return "unknown";
+}
+
+ErrorCode CodeOfSystemError(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case ENOMEM:
+    case EMFILE:
+    case ENFILE:
+    case EAGAIN:  // no thread or process more
+      return ErrorCode::kResourceExhausted;
+    default:
+      return ErrorCode::kIo;
+  }
 }
 
 }  // namespace resmem

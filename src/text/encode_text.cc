@@ -36,7 +36,7 @@ struct Batch {
     const auto count = static_cast<int64_t>(documents.size());
     ParallelFor(threads, count, 1, [&](int64_t begin, int64_t end, int) {
       for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
-        const Status encoded = tokenizer.Encode(documents[i].text, &ids[i]);
+        const Status encoded = tokenizer.EncodeFromBeginning(documents[i].text, &ids[i]);
         if (encoded.ok()) continue;
         const std::lock_guard lock(mutex);
         status = encoded;
@@ -50,14 +50,15 @@ struct Batch {
 
 Result<EncodedText> EncodeText(TextSource* source, const Tokenizer& tokenizer,
                                const std::string& path, const EncodeOptions& options) try {
-  if (!tokenizer.end_id()) {
+  const std::optional<int32_t> end_id = options.end_id ? options.end_id : tokenizer.end_id();
+  if (!end_id) {
     return Status(ErrorCode::kUnsupported,
-                  "the tokenizer has no piece </s>, which ends a document; train one with: resmem "
-                  "tokenizer train");
+                  "the tokenizer has no piece that is known to end a document, such as </s>; name "
+                  "one with --end");
   }
   const int threads = ResolveThreads(options.threads);
   RESMEM_ASSIGN_OR_RETURN(TokenSetWriter writer,
-                          TokenSetWriter::Create(path, tokenizer.size(), *tokenizer.end_id()));
+                          TokenSetWriter::Create(path, tokenizer.size(), *end_id));
   EncodedText result;
   int64_t without_tokens = 0;
   Batch batch;
@@ -77,7 +78,9 @@ Result<EncodedText> EncodeText(TextSource* source, const Tokenizer& tokenizer,
         ++without_tokens;
         continue;
       }
-      result.unknown_tokens += std::count(ids.begin(), ids.end(), tokenizer.unknown_id());
+      if (const auto unknown = tokenizer.unknown_id()) {
+        result.unknown_tokens += std::count(ids.begin(), ids.end(), *unknown);
+      }
       RESMEM_RETURN_IF_ERROR(writer.Add(ids, batch.documents[i].title));
     }
   }

@@ -9,7 +9,8 @@ std::string TokenizerJson(const std::string& path, const Tokenizer& tokenizer, c
   document["kind"] = TokenizerKindName(tokenizer.kind());
   document["pieces"] = tokenizer.size();
   document["fingerprint"] = tokenizer.fingerprint();
-  document["unknown_id"] = tokenizer.unknown_id();
+  if (tokenizer.unknown_id()) document["unknown_id"] = *tokenizer.unknown_id();
+  if (tokenizer.begin_id()) document["begin_id"] = *tokenizer.begin_id();
   if (tokenizer.end_id()) document["end_id"] = *tokenizer.end_id();
   return WriteDocument(document);
 }

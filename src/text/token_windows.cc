@@ -1,12 +1,24 @@
 #include "resmem/lm/token_windows.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "support/check.h"
 #include "support/guard.h"
+#include "support/text.h"
 
 namespace resmem {
 namespace {
+
+constexpr std::string_view kEvery = " every ";
+
+std::optional<int64_t> WholeNumber(std::string_view text) {
+  int64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  return number;
+}
 
 int64_t WindowsOf(int64_t rows, const WindowShape& shape) {
   if (rows <= shape.length) return 1;
@@ -14,6 +26,19 @@ int64_t WindowsOf(int64_t rows, const WindowShape& shape) {
 }
 
 }  // namespace
+
+std::string WindowsText(const WindowShape& shape) {
+  return Text(shape.length, kEvery, shape.stride);
+}
+
+std::optional<WindowShape> ParseWindows(std::string_view text) {
+  const size_t middle = text.find(kEvery);
+  if (middle == std::string_view::npos) return std::nullopt;
+  const std::optional<int64_t> length = WholeNumber(text.substr(0, middle));
+  const std::optional<int64_t> stride = WholeNumber(text.substr(middle + kEvery.size()));
+  if (!length || !stride || *stride < 1 || *length < *stride) return std::nullopt;
+  return WindowShape{*length, *stride};
+}
 
 TokenWindows::TokenWindows(const TokenSet& set, const WindowShape& shape)
     : set_(&set), shape_(shape) {

@@ -120,5 +120,16 @@ TEST_F(Windows, RefuseShapesThatLeaveTokensOut) {
   }
 }
 
+TEST(WindowsNote, IsReadAsItWasWritten) {
+  const auto shape = ParseWindows(WindowsText({16, 12}));
+  ASSERT_TRUE(shape.has_value());
+  EXPECT_EQ(shape->length, 16);
+  EXPECT_EQ(shape->stride, 12);
+  for (const char* other : {"", "16", "16 every ", "16 every 12 ", " every 12", "12 every 16",
+                            "16 every 0", "16 every 12.5", "99999999999999999999 every 12"}) {
+    EXPECT_FALSE(ParseWindows(other).has_value()) << other;
+  }
+}
+
 }  // namespace
 }  // namespace resmem

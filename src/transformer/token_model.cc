@@ -150,4 +150,27 @@ Status TokenModel::Run(std::span<const TokenInput> windows, std::span<float> key
   return CaughtException("run a language model");
 }
 
+bool TokenStream::keeps_past() const {
+  return model_->impl_->runtime && model_->impl_->runtime->keeps_past();
+}
+
+Status TokenStream::Append(std::span<const int32_t> ids, std::span<float> key,
+                           std::span<float> logits) try {
+  const auto context = static_cast<size_t>(model_->manifest().context);
+  ids_.insert(ids_.end(), ids.begin(), ids.end());
+  if (!keeps_past()) {
+    const TokenInput window{std::span(ids_).last(std::min(ids_.size(), context)), 1};
+    return model_->Run(std::span(&window, 1), key, logits);
+  }
+  std::span<const int32_t> next = std::span(ids_).last(ids.size());
+  if (static_cast<size_t>(past_.tokens()) + ids.size() > context) {
+    past_ = TokenPast();
+    const size_t kept = ids_.size() <= context ? ids_.size() : std::max<size_t>(1, context / 4 * 3);
+    next = std::span(ids_).last(kept);
+  }
+  return model_->impl_->runtime->RunOn(next, &past_, key, logits);
+} catch (...) {
+  return CaughtException("run a language model");
+}
+
 }  // namespace resmem

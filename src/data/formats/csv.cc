@@ -27,10 +27,6 @@ struct Table {
   int64_t rows = 0;
 };
 
-std::string_view TextOf(const FileBytes& bytes) {
-  return {reinterpret_cast<const char*>(bytes.bytes().data()), bytes.bytes().size()};
-}
-
 template <typename T>
 bool ParseNumber(std::string_view field, T* value) {
   const size_t first = field.find_first_not_of(" \t");
@@ -54,38 +50,15 @@ void Classify(const std::string& field, int64_t line, Column* column) {
   }
 }
 
-Status CheckHeader(const std::string& name, const std::vector<std::string>& header) {
-  constexpr size_t kMaxColumns = 1 << 20;
-  if (header.size() > kMaxColumns) {
-    return {ErrorCode::kBadData, Text(name, ": has ", header.size(), " columns, at most ",
-                                      kMaxColumns, " are accepted")};
-  }
-  std::set<std::string> names;
-  bool all_numbers = true;
-  bool counted = true;  // 0, 1, 2, ...: the names that pandas gives
-  for (size_t i = 0; i < header.size(); ++i) {
-    double number = 0;
-    all_numbers = all_numbers && ParseNumber(header[i], &number);
-    counted = counted && header[i] == std::to_string(i);
-    if (!names.insert(header[i]).second) {
-      return {ErrorCode::kBadData,
-              Text(name, ": the header names the column \"", header[i], "\" twice; rename one")};
-    }
-  }
-  if (!all_numbers || counted) return {};
-  return {ErrorCode::kBadData,
-          Text(name, ": line 1 holds only numbers, but must name the columns; add a header line")};
-}
-
 Result<Table> Scan(const std::string& name, const SharedBytes& bytes) {
   Table table{name, bytes, {}, 0};
-  CsvRecords records(name, TextOf(*bytes));
+  CsvRecords records(name, CsvText(*bytes));
   std::vector<std::string> fields;
   RESMEM_ASSIGN_OR_RETURN(const bool has_header, records.Next(&fields));
   if (!has_header) {
     return Status(ErrorCode::kBadData, Text(name, ": holds no line; export it again"));
   }
-  RESMEM_RETURN_IF_ERROR(CheckHeader(name, fields));
+  RESMEM_RETURN_IF_ERROR(CheckCsvHeader(name, fields));
   for (std::string& field : fields) {
     table.columns.push_back({std::move(field), ElementType::kInt64, 0, {}});
   }
@@ -106,7 +79,7 @@ Result<Table> Scan(const std::string& name, const SharedBytes& bytes) {
 // Calls use(row, fields) for every record after the header; Scan() has accepted them all.
 template <typename Use>
 Status ForEachRow(const Table& table, Use use) {
-  CsvRecords records(table.name, TextOf(*table.bytes));
+  CsvRecords records(table.name, CsvText(*table.bytes));
   std::vector<std::string> fields;
   RESMEM_RETURN_IF_ERROR(records.Next(&fields).status());
   for (int64_t row = 0; row < table.rows; ++row) {
@@ -189,6 +162,41 @@ Result<FileContent> ReadCsv(const std::string& name, const SharedBytes& bytes) {
   }
   content.whole = [table] { return OpenWhole(*table); };
   return content;
+}
+
+Status CheckCsvHeader(const std::string& name, const std::vector<std::string>& header) {
+  constexpr size_t kMaxColumns = 1 << 20;
+  if (header.size() > kMaxColumns) {
+    return {ErrorCode::kBadData, Text(name, ": has ", header.size(), " columns, at most ",
+                                      kMaxColumns, " are accepted")};
+  }
+  std::set<std::string> names;
+  bool all_numbers = true;
+  bool counted = true;  // 0, 1, 2, ...: the names that pandas gives
+  for (size_t i = 0; i < header.size(); ++i) {
+    double number = 0;
+    all_numbers = all_numbers && ParseNumber(header[i], &number);
+    counted = counted && header[i] == std::to_string(i);
+    if (!names.insert(header[i]).second) {
+      return {ErrorCode::kBadData,
+              Text(name, ": the header names the column \"", header[i], "\" twice; rename one")};
+    }
+  }
+  if (!all_numbers || counted) return {};
+  return {ErrorCode::kBadData,
+          Text(name, ": line 1 holds only numbers, but must name the columns; add a header line")};
+}
+
+bool ParseCsvNumber(std::string_view field, int64_t* value) {
+  return ParseNumber(field, value);
+}
+
+bool ParseCsvNumber(std::string_view field, double* value) {
+  return ParseNumber(field, value);
+}
+
+std::string_view CsvText(const FileBytes& bytes) {
+  return {reinterpret_cast<const char*>(bytes.bytes().data()), bytes.bytes().size()};
 }
 
 }  // namespace resmem

@@ -1,5 +1,5 @@
-// The records of a CSV text: fields between commas, quoted where they hold commas, quotes
-// (doubled) or line ends; lines end in LF or CRLF.
+// The records of a CSV text: fields between commas (where the first line has none, semicolons, or
+// else tabs), quoted where they hold those, quotes (doubled) or line ends; lines end in LF or CRLF.
 #ifndef RESMEM_DATA_FORMATS_CSV_RECORDS_H_
 #define RESMEM_DATA_FORMATS_CSV_RECORDS_H_
 
@@ -22,12 +22,14 @@ class CsvRecords {
   int64_t line() const { return record_line_; }  // where the record began, from 1
 
  private:
+  static char SeparatorOf(std::string_view text);
   Status TakeField(std::string* field);
 
   const std::string& name_;
   std::string_view rest_;
   int64_t next_line_ = 1;
   int64_t record_line_ = 0;
+  char separator_ = ',';
 };
 
 }  // namespace resmem

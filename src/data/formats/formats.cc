@@ -89,6 +89,12 @@ Result<FileContent> ReadAnyFormat(const std::string& name, SharedBytes bytes) {
 }
 
 Result<FileContent> ReadFile(const std::string& path) {
+  if (FileSystem::Posix().IsDirectory(path)) {
+    return Status(ErrorCode::kInvalidArgument,
+                  Text(path,
+                       ": is a folder, but one file is needed; name a file in it, or give the "
+                       "folder as --data or --images"));
+  }
   RESMEM_ASSIGN_OR_RETURN(MappedFile file, FileSystem::Posix().Map(path));
   return ReadAnyFormat(path, std::make_shared<const FileBytes>(std::move(file)));
 }

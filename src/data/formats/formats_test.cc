@@ -112,7 +112,7 @@ TEST_F(FormatsTest, UnknownMissingAndEmptyFilesSayWhatTheyAre) {
   EXPECT_EQ(OpenError(Write("a.npy", "no magic")).code(), ErrorCode::kBadData);
   EXPECT_EQ(OpenError(Write("b.npy", "")).code(), ErrorCode::kBadData);
   EXPECT_EQ(OpenError(folder_ + "/none.npy").code(), ErrorCode::kNotFound);
-  EXPECT_EQ(OpenError(folder_).code(), ErrorCode::kIo);
+  EXPECT_EQ(OpenError(folder_).code(), ErrorCode::kInvalidArgument);
   EXPECT_EQ(OpenError(Write("c.npy", NpyText("|u1", {1}, "x")) + ":x").code(),
             ErrorCode::kNotFound);
 }

@@ -97,6 +97,20 @@ TEST_F(EmbeddingFolder, IsADataset) {
   EXPECT_FALSE(fs::exists(target_ + ".lock"));
 }
 
+TEST_F(EmbeddingFolder, EachRowMayHaveItsRole) {
+  std::vector<Role> roles(static_cast<size_t>(kRows), Role::kTrain);
+  roles[1] = Role::kValidation, roles[2] = Role::kTest;
+  rows_.roles = roles;
+  ASSERT_TRUE(Write().ok());
+  const auto read = ReadSplit({target_ + "/split.npy", {}, {}}, kRows);
+  ASSERT_TRUE(read.ok()) << read.status().message();
+  EXPECT_EQ(*read, roles);
+  EXPECT_EQ(ReadSplit({target_ + "/split.npy", {}, {}}, kRows + 1).status().code(),
+            ErrorCode::kBadData);
+  roles[1] = Role::kTest;
+  EXPECT_FALSE(Write().ok());  // other roles are other work
+}
+
 TEST_F(EmbeddingFolder, AgainTheSameIsNoWork) {
   const int64_t correct = Write()->correct;
   const int before = blocks_run_;

@@ -8,6 +8,7 @@
 #include "data/formats/numpy/npy.h"
 #include "format/checksum.h"
 #include "support/checked_math.h"
+#include "support/files/modes.h"
 #include "support/guard.h"
 #include "support/text.h"
 
@@ -36,21 +37,36 @@ std::string DigestOfRows(const RowsToEmbed& rows) {
     for (int64_t row = 0; row < rows.rows; ++row) text += rows.source(row) + '\n';
   }
   const std::span<const std::byte> labels = std::as_bytes(rows.labels);
-  return Text("sources ", Digest(std::as_bytes(std::span(text))), ", labels ", Digest(labels));
+  std::string digests =
+      Text("sources ", Digest(std::as_bytes(std::span(text))), ", labels ", Digest(labels));
+  if (!rows.roles.empty()) digests += ", split " + Digest(std::as_bytes(rows.roles));
+  return digests;
 }
 
-// A vector of items of equal size.
-Status WriteItems(FileSystem& files, const std::string& path, const std::string& descriptor,
-                  int64_t rows, std::span<const std::byte> items) {
-  const std::array<int64_t, 1> shape = {rows};
-  const std::string header = NpyHeader(descriptor, shape);
-  return WriteFileAtomically(files, path, [&](WritableFile& file) -> Status {
-    RESMEM_RETURN_IF_ERROR(file.Write(0, std::as_bytes(std::span(header))));
-    return file.Write(static_cast<int64_t>(header.size()), items);
-  });
+// As Dataset reads a split.
+int32_t NumberOf(Role role) {
+  return role == Role::kTrain ? 0 : role == Role::kValidation ? 1 : 2;
 }
 
 }  // namespace
+
+// A vector of items of equal size.
+Status EmbeddingWriter::WriteItems(const char* name, const std::string& descriptor,
+                                   std::span<const std::byte> items) const {
+  const std::array<int64_t, 1> shape = {rows_.rows};
+  const std::string header = NpyHeader(descriptor, shape);
+  RESMEM_ASSIGN_OR_RETURN(const std::unique_ptr<WritableFile> file, CreatePartial(name));
+  RESMEM_RETURN_IF_ERROR(file->Write(0, std::as_bytes(std::span(header))));
+  RESMEM_RETURN_IF_ERROR(file->Write(static_cast<int64_t>(header.size()), items));
+  RESMEM_RETURN_IF_ERROR(file->Sync());
+  return file->Close();
+}
+
+Result<std::unique_ptr<WritableFile>> EmbeddingWriter::CreatePartial(const char* name) const {
+  const std::string path = Partial(name);
+  if (files_.Exists(path)) RESMEM_RETURN_IF_ERROR(files_.Remove(path));
+  return files_.Create(path, Text(folder_, "/", name));
+}
 
 EmbeddingWriter::EmbeddingWriter(FileSystem& files, const RowsToEmbed& rows, std::string folder,
                                  const EmbeddingFolderOptions& options)
@@ -92,6 +108,7 @@ Status EmbeddingWriter::RemoveArrays(const std::string& folder) const {
 
 Status EmbeddingWriter::OpenMatrices() {
   RESMEM_RETURN_IF_ERROR(files_.MakeDirectory(partial_));
+  TakeModeOf(folder_, partial_);
   RESMEM_ASSIGN_OR_RETURN(const std::vector<std::string> left, files_.List(partial_));
   for (const std::string& name : left) {  // of a file that was being replaced when a kill came
     if (name.find(".tmp-") != std::string::npos || name.ends_with(TemporaryName(""))) {
@@ -110,8 +127,8 @@ Status EmbeddingWriter::OpenMatrices() {
     }
   }
   RESMEM_RETURN_IF_ERROR(RemoveArrays(partial_));
-  RESMEM_ASSIGN_OR_RETURN(keys_, files_.Create(Partial("keys.npy")));
-  RESMEM_ASSIGN_OR_RETURN(logits_, files_.Create(Partial("logits.npy")));
+  RESMEM_ASSIGN_OR_RETURN(keys_, CreatePartial("keys.npy"));
+  RESMEM_ASSIGN_OR_RETURN(logits_, CreatePartial("logits.npy"));
   RESMEM_RETURN_IF_ERROR(keys_->Write(0, std::as_bytes(std::span(keys_header_))));
   return logits_->Write(0, std::as_bytes(std::span(logits_header_)));
 }
@@ -191,17 +208,13 @@ Status EmbeddingWriter::RunBlocks() {
 
 Status EmbeddingWriter::WriteColumns() const {
   if (!rows_.labels.empty()) {
-    RESMEM_RETURN_IF_ERROR(
-        WriteItems(files_, Partial("labels.npy"), "<i4", rows_.rows, std::as_bytes(rows_.labels)));
+    RESMEM_RETURN_IF_ERROR(WriteItems("labels.npy", "<i4", std::as_bytes(rows_.labels)));
   }
-  if (rows_.role) {
-    // As Dataset reads a split: 0 train, 1 validation, 2 test.
-    const int32_t number = *rows_.role == Role::kTrain        ? 0
-                           : *rows_.role == Role::kValidation ? 1
-                                                              : 2;
-    const std::vector<int32_t> split(static_cast<size_t>(rows_.rows), number);
-    RESMEM_RETURN_IF_ERROR(WriteItems(files_, Partial("split.npy"), "<i4", rows_.rows,
-                                      std::as_bytes(std::span(split))));
+  if (rows_.role || !rows_.roles.empty()) {
+    std::vector<int32_t> split;
+    for (const Role role : rows_.roles) split.push_back(NumberOf(role));
+    if (rows_.roles.empty()) split.assign(static_cast<size_t>(rows_.rows), NumberOf(*rows_.role));
+    RESMEM_RETURN_IF_ERROR(WriteItems("split.npy", "<i4", std::as_bytes(std::span(split))));
   }
   if (!rows_.source) return {};
   size_t longest = 1;
@@ -214,8 +227,7 @@ Status EmbeddingWriter::WriteColumns() const {
     items += rows_.source(row);
     items.resize(longest * static_cast<size_t>(row + 1), '\0');
   }
-  return WriteItems(files_, Partial("sources.npy"), Text("|S", longest), rows_.rows,
-                    std::as_bytes(std::span(items)));
+  return WriteItems("sources.npy", Text("|S", longest), std::as_bytes(std::span(items)));
 }
 
 Status EmbeddingWriter::Publish() {
@@ -223,6 +235,7 @@ Status EmbeddingWriter::Publish() {
   RESMEM_RETURN_IF_ERROR(logits_->Close());
   RESMEM_RETURN_IF_ERROR(files_.SyncDirectory(partial_));
   if (files_.Exists(folder_)) {  // CheckTarget() allowed it
+    TakeModeOf(Text(folder_, "/", kJournalName), Partial(kJournalName));
     RESMEM_RETURN_IF_ERROR(RemoveArrays(folder_));
     RESMEM_RETURN_IF_ERROR(files_.Remove(folder_));
   }

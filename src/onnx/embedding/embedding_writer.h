@@ -36,6 +36,10 @@ class EmbeddingWriter {
   Status CountFound();
 
   std::string Partial(const char* name) const { return partial_ + "/" + name; }
+  // With the mode of the array that it will replace.
+  Result<std::unique_ptr<WritableFile>> CreatePartial(const char* name) const;
+  Status WriteItems(const char* name, const std::string& descriptor,
+                    std::span<const std::byte> items) const;
 
   FileSystem& files_;
   const RowsToEmbed& rows_;

@@ -73,6 +73,14 @@ bool IsHead(const std::string& op) {
   return op == "Gemm" || op == "MatMul";
 }
 
+// What may stand between the last layer and the logits.
+bool FollowsHead(const std::string& op) {
+  static constexpr std::array<std::string_view, 12> kOperators = {
+      "Add", "Cast",    "Clip",  "Div",     "Gather",    "Identity",
+      "Mul", "Reshape", "Slice", "Squeeze", "Transpose", "Tanh"};
+  return IsOneOf(op, kOperators) || op == "Unsqueeze";
+}
+
 OnnxTensor FromValueInfo(const onnx::ValueInfoProto& info) {
   OnnxTensor tensor;
   tensor.name = info.name();
@@ -165,13 +173,29 @@ std::vector<OnnxTensor> GraphIndex::Outputs() const {
   return outputs;
 }
 
+bool GraphIndex::IsLayer(const onnx::NodeProto& node, const GraphIndex& index) {
+  // With weights: a product of two computed tensors is attention, not a layer.
+  return IsHead(node.op_type()) && node.input_size() >= 2 && index.IsConstant(node.input(1)) &&
+         !index.IsConstant(node.input(0));
+}
+
 const onnx::NodeProto* GraphIndex::Head() const {
   for (auto node = graph_.node().rbegin(); node != graph_.node().rend(); ++node) {
-    // With weights: a product of two computed tensors is attention, not a layer.
-    if (IsHead(node->op_type()) && node->input_size() >= 2 && IsConstant(node->input(1)) &&
-        !IsConstant(node->input(0))) {
-      return &*node;
-    }
+    if (IsLayer(*node, *this)) return &*node;
+  }
+  return nullptr;
+}
+
+const onnx::NodeProto* GraphIndex::HeadOf(const std::string& logits) const {
+  constexpr int kMostSteps = 16;
+  std::string tensor = logits;
+  for (int step = 0; step < kMostSteps; ++step) {
+    const onnx::NodeProto* maker = Maker(tensor);
+    if (maker == nullptr || IsLayer(*maker, *this)) return maker;
+    if (!FollowsHead(maker->op_type())) return nullptr;
+    const std::vector<std::string> data = Data(*maker);
+    if (data.empty()) return nullptr;
+    tensor = data[0];
   }
   return nullptr;
 }
@@ -187,7 +211,14 @@ int64_t GraphIndex::Columns(const onnx::NodeProto& head) const {
 }
 
 std::vector<OnnxTensor> GraphIndex::Candidates() const {
-  const onnx::NodeProto* head = Head();
+  return CandidatesOf(Head());
+}
+
+std::vector<OnnxTensor> GraphIndex::CandidatesBefore(const std::string& logits) const {
+  return CandidatesOf(HeadOf(logits));
+}
+
+std::vector<OnnxTensor> GraphIndex::CandidatesOf(const onnx::NodeProto* head) const {
   if (head == nullptr) return {};
   const int64_t columns = Columns(*head);
   std::vector<OnnxTensor> candidates;
@@ -227,8 +258,12 @@ std::vector<OnnxTensor> GraphIndex::Candidates() const {
 
 std::string GraphIndex::Logits() const {
   std::string logits;
+  const auto named = std::find_if(graph_.output().begin(), graph_.output().end(),
+                                  [](auto& output) { return output.name() == "logits"; });
   if (graph_.output_size() == 1) {
     logits = graph_.output(0).name();
+  } else if (named != graph_.output().end()) {
+    logits = named->name();
   } else if (const onnx::NodeProto* head = Head()) {
     std::set<std::string> after(head->output().begin(), head->output().end());
     for (const onnx::NodeProto& node : graph_.node()) {

@@ -22,6 +22,8 @@ class GraphIndex {
   std::vector<OnnxTensor> Outputs() const;
   // See OnnxSummary::candidates.  Empty without a Gemm or MatMul that has weights.
   std::vector<OnnxTensor> Candidates() const;
+  // The same for the layer that makes `logits`, whatever other layers the graph has.
+  std::vector<OnnxTensor> CandidatesBefore(const std::string& logits) const;
   // The output that follows from the last Gemm or MatMul, or the only one; where a Softmax makes
   // it, what goes into that.  Empty where neither is there.
   std::string Logits() const;
@@ -38,7 +40,11 @@ class GraphIndex {
   bool IsConstant(const std::string& tensor) const { return constants_.count(tensor) != 0; }
   // The inputs of `node` that are not constant.
   std::vector<std::string> Data(const onnx::NodeProto& node) const;
+  static bool IsLayer(const onnx::NodeProto& node, const GraphIndex& index);
   const onnx::NodeProto* Head() const;  // the last Gemm or MatMul with weights, or null
+  // The one that `logits` follows from by scaling, a cast or the like.
+  const onnx::NodeProto* HeadOf(const std::string& logits) const;
+  std::vector<OnnxTensor> CandidatesOf(const onnx::NodeProto* head) const;
   // The columns of the tensor that `head` reads, from its weights; 0: unknown.
   int64_t Columns(const onnx::NodeProto& head) const;
 

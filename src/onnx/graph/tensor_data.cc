@@ -155,7 +155,8 @@ Result<int64_t> TensorValues(const onnx::TensorProto& tensor) {
 }
 
 Status CheckTensor(const onnx::TensorProto& tensor, const std::string& folder) {
-  if (tensor.has_segment()) return Bad(tensor, "is cut into segments, which nobody reads");
+  if (tensor.has_segment())
+    return Bad(tensor, "is cut into segments, which are not supported: save it in one piece");
   RESMEM_ASSIGN_OR_RETURN(const int64_t bytes, BytesOf(tensor));
   if (IsExternal(tensor)) {
     const auto place = CheckExternal(tensor, folder, bytes);

@@ -1,8 +1,13 @@
 // Libraries that are not the ONNX Runtime we need, for runtime_test.cc: built once as one that is
 // too old, and once as one whose table holds other functions.
 #include <cstdint>
+#include <cstdlib>
 
 namespace {
+
+[[gnu::constructor]] void TellThatCodeRan() {
+  setenv("RESMEM_FAKE_WAS_LOADED", "1", 1);
+}
 
 int Nothing() {
   return 0;

@@ -31,10 +31,10 @@ struct ApiBase {
 };
 using GetApiBase = const ApiBase* (*)();
 
-inline constexpr int kFatal = 4;            // OrtLoggingLevel: nothing is printed below it
-inline constexpr int kFail = 1;             // OrtErrorCode
-inline constexpr int kFloat = 1;            // ONNXTensorElementDataType
-inline constexpr int kInt64 = 7;            // the same
+inline constexpr int kFatal = 4;  // OrtLoggingLevel: nothing is printed below it
+inline constexpr int kFail = 1;   // OrtErrorCode
+inline constexpr int kFloat = 1;  // ONNXTensorElementDataType
+inline constexpr int kInt32 = 6, kInt64 = 7, kBool = 9, kFloat16 = 10, kBfloat16 = 16;
 inline constexpr int kDeviceAllocator = 0;  // OrtAllocatorType
 inline constexpr int kDefaultMemory = 0;    // OrtMemType
 

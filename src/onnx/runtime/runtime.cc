@@ -1,14 +1,19 @@
 #include "onnx/runtime/runtime.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <new>
+#include <string_view>
 
-#include "onnx/runtime/runtime_places.h"
+#include "resmem/system_error.h"
 #include "support/file_system.h"
 #include "support/text.h"
 
@@ -18,10 +23,25 @@ namespace {
 Status NotRuntime(const std::string& path, const std::string& why) {
   return {ErrorCode::kUnsupported,
           Text(path, ": ", why, "; give the path of libonnxruntime.so.1, version 1.",
-               ort::kApiVersion, " or later, or run ./setup in the source of resmem")};
+               ort::kApiVersion, " or later, or run: resmem runtime install")};
+}
+
+// The runtime and the system's loader tell only in words what they had none left of.
+bool SpeaksOfMemory(std::string_view message) {
+  constexpr std::string_view kWords[] = {"bad_alloc",      "llocate",
+                                         "ut of memory",   "failed to map segment",
+                                         "pthread_create", "Too many open files"};
+  return std::any_of(std::begin(kWords), std::end(kWords), [&](std::string_view words) {
+    return message.find(words) != std::string_view::npos;
+  });
 }
 
 }  // namespace
+
+Status RuntimeWithoutMemory(std::string_view message) {
+  return {ErrorCode::kResourceExhausted, Text("not enough memory for ONNX Runtime (", message,
+                                              "); free some, or run fewer rows at a time")};
+}
 
 Status Runtime::TakeError(ort::Error* error) const {
   if (error == nullptr) return {};
@@ -32,6 +52,7 @@ Status Runtime::TakeError(ort::Error* error) const {
       [](char c) { return static_cast<unsigned char>(c) < 32 || c == 127; }, ' ');
   constexpr size_t kLongest = 400;
   if (message.size() > kLongest) message = message.substr(0, kLongest) + "...";
+  if (SpeaksOfMemory(message)) return RuntimeWithoutMemory(message);
   return {ErrorCode::kUnsupported, std::move(message)};
 }
 
@@ -41,21 +62,25 @@ Status Runtime::CheckTable() {
   };
   constexpr char kWords[] = "resmem asks";
   ort::Error* error = Call<ort::CreateStatus>(ort::kFail, kWords);
+  if (error == nullptr) {  // none where it found no memory; then there may be none for us either
+    ::operator delete(::operator new(4096));
+    error = Call<ort::CreateStatus>(ort::kFail, kWords);
+  }
   if (error == nullptr || Call<ort::GetErrorCode>(error) != ort::kFail ||
       std::strcmp(Call<ort::GetErrorMessage>(error), kWords) != 0) {
     return unlike("an error does not come back");
   }
   Call<ort::ReleaseStatus>(error);
   RESMEM_RETURN_IF_ERROR(
-      Try<ort::CreateCpuMemoryInfo>(ort::kDeviceAllocator, ort::kDefaultMemory, &cpu_));
+      Make<ort::CreateCpuMemoryInfo>(&cpu_, ort::kDeviceAllocator, ort::kDefaultMemory));
 
   std::array<float, 6> numbers = {};
   const std::array<int64_t, 2> shape = {2, 3};
   Owned<ort::Value, ort::ReleaseValue> tensor(*this);
-  RESMEM_RETURN_IF_ERROR(Try<ort::CreateTensorWithDataAsOrtValue>(
-      cpu_, numbers.data(), sizeof numbers, shape.data(), shape.size(), ort::kFloat, tensor.out()));
+  RESMEM_RETURN_IF_ERROR(Make<ort::CreateTensorWithDataAsOrtValue>(
+      tensor.out(), cpu_, numbers.data(), sizeof numbers, shape.data(), shape.size(), ort::kFloat));
   Owned<ort::TensorInfo, ort::ReleaseTensorTypeAndShapeInfo> info(*this);
-  RESMEM_RETURN_IF_ERROR(Try<ort::GetTensorTypeAndShape>(tensor.get(), info.out()));
+  RESMEM_RETURN_IF_ERROR(Make<ort::GetTensorTypeAndShape>(info.out(), tensor.get()));
   size_t dimensions = 0;
   RESMEM_RETURN_IF_ERROR(Try<ort::GetDimensionsCount>(info.get(), &dimensions));
   if (dimensions != shape.size()) return unlike("a tensor loses its shape");
@@ -67,12 +92,23 @@ Status Runtime::CheckTable() {
   return {};
 }
 
-Result<std::unique_ptr<Runtime>> Runtime::Open(const std::string& path) {
+Result<std::unique_ptr<Runtime>> Runtime::Open(const FoundRuntime& found) {
+  const std::string& path = found.path;
+  RESMEM_ASSIGN_OR_RETURN(const CheckedRuntime checked, CheckedRuntime::Open(found));
   // Local: its symbols must not meet other copies of the libraries it holds.
-  void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* library = ::dlopen(checked.name().c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* reason = ::dlerror();
-    return NotRuntime(path, Text("cannot be loaded (", reason == nullptr ? "?" : reason, ")"));
+    // The loader tells what it met in words only.
+    const int probe = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const ErrorCode code = probe < 0 ? CodeOfSystemError(errno) : ErrorCode::kIo;
+    if (probe >= 0) ::close(probe);
+    // Where it finds no memory for words either, it says nothing.
+    const std::string why = reason == nullptr ? "out of memory" : reason;
+    if (code == ErrorCode::kResourceExhausted || SpeaksOfMemory(why)) {
+      return Status(ErrorCode::kResourceExhausted, Text(path, ": cannot be loaded: ", why));
+    }
+    return NotRuntime(path, Text("cannot be loaded (", why, ")"));
   }
   const auto entry = reinterpret_cast<ort::GetApiBase>(
       reinterpret_cast<uintptr_t>(::dlsym(library, ort::kEntryPoint)));
@@ -89,21 +125,22 @@ Result<std::unique_ptr<Runtime>> Runtime::Open(const std::string& path) {
     return NotRuntime(path, Text("is ONNX Runtime ", runtime->version_, ", which is too old"));
   }
   RESMEM_RETURN_IF_ERROR(runtime->CheckTable());
-  const Status status = runtime->Try<ort::CreateEnv>(ort::kFatal, "resmem", &runtime->env_);
+  const Status status = runtime->Make<ort::CreateEnv>(&runtime->env_, ort::kFatal, "resmem");
+  if (status.code() == ErrorCode::kResourceExhausted) return status;
   if (!status.ok()) return NotRuntime(path, Text("does not start: ", status.message()));
   return runtime;
 }
 
 Result<const Runtime*> Runtime::Load(const std::string& library) {
-  RESMEM_ASSIGN_OR_RETURN(const std::string path, FindRuntime(library));
+  RESMEM_ASSIGN_OR_RETURN(const FoundRuntime place, FindRuntime(library));
   static std::mutex mutex;
   // Never destroyed: sessions may outlive every other static object.
   static auto& loaded = *new std::map<std::string, std::unique_ptr<Runtime>>;
   const std::lock_guard<std::mutex> lock(mutex);
-  auto found = loaded.find(path);
+  auto found = loaded.find(place.path);
   if (found == loaded.end()) {
-    RESMEM_ASSIGN_OR_RETURN(auto runtime, Open(path));
-    found = loaded.emplace(path, std::move(runtime)).first;
+    RESMEM_ASSIGN_OR_RETURN(auto runtime, Open(place));
+    found = loaded.emplace(place.path, std::move(runtime)).first;
   }
   return static_cast<const Runtime*>(found->second.get());
 }

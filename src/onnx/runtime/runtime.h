@@ -4,19 +4,24 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "onnx/runtime/onnxruntime_api.h"
+#include "onnx/runtime/runtime_places.h"
 #include "resmem/status.h"
 
 namespace resmem {
+
+// kResourceExhausted, with what the runtime said.
+Status RuntimeWithoutMemory(std::string_view message);
 
 // One loaded library.  Stays loaded until the process ends; usable from any number of threads.
 class Runtime {
  public:
   // `library` is the user's; where it is empty RESMEM_ONNXRUNTIME and then the usual places are
   // tried.  A library is loaded once.  Errors: kNotFound, with how to get it; kUnsupported for a
-  // file that is no ONNX Runtime or too old a one.
+  // file that is no ONNX Runtime or too old a one; those of CheckedRuntime::Open().
   static Result<const Runtime*> Load(const std::string& library);
 
   const std::string& path() const { return path_; }
@@ -36,10 +41,18 @@ class Runtime {
   Status Try(Arguments... arguments) const {
     return TakeError(Call<Function>(arguments...));
   }
+  // The same for what makes an object, its last argument.  Where the runtime finds no memory for an
+  // error it returns none, and makes nothing.
+  template <typename Function, typename Object, typename... Arguments>
+  Status Make(Object** object, Arguments... arguments) const {
+    Status status = Try<Function>(arguments..., object);
+    if (status.ok() && *object == nullptr) return RuntimeWithoutMemory("it made nothing");
+    return status;
+  }
 
  private:
   Runtime() = default;
-  static Result<std::unique_ptr<Runtime>> Open(const std::string& path);
+  static Result<std::unique_ptr<Runtime>> Open(const FoundRuntime& found);
   Status TakeError(ort::Error* error) const;
   // Sends values through the table and back, so that a table unlike ours is found out here.
   Status CheckTable();

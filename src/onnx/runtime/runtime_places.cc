@@ -1,13 +1,19 @@
 #include "onnx/runtime/runtime_places.h"
 
+#include <fcntl.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <span>
 #include <system_error>
 
-#include "resmem/fingerprint.h"
+#include "onnx/runtime/sha256.h"
+#include "resmem/system_error.h"
 #include "support/file_system.h"
 #include "support/text.h"
 
@@ -15,19 +21,23 @@ namespace resmem {
 namespace {
 
 constexpr char kHowToGet[] =
-    "run ./setup in the source of resmem, which fetches it, or name libonnxruntime.so.1 with "
-    "--onnxruntime or RESMEM_ONNXRUNTIME";
+    "install it with: resmem runtime install; or name libonnxruntime.so.1 with --onnxruntime or "
+    "RESMEM_ONNXRUNTIME";
 
 std::string Variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
 
-// Where ./setup puts the library; "" without a home.
-std::string CacheFolder() {
-  std::string cache = Variable("XDG_CACHE_HOME");
-  if (cache.empty() && !Variable("HOME").empty()) cache = Variable("HOME") + "/.cache";
-  return cache.empty() ? "" : Text(cache, "/resmem/onnxruntime-", kPinnedRuntime);
+// The user's home, also for a service that was started without the variable; "" without one.
+std::string Home() {
+  const std::string home = Variable("HOME");
+  if (!home.empty()) return home;
+  passwd entry{};
+  passwd* found = nullptr;
+  std::vector<char> text(1 << 14);
+  const int failed = ::getpwuid_r(::geteuid(), &entry, text.data(), text.size(), &found);
+  return failed != 0 || found == nullptr || *found->pw_dir != '/' ? "" : found->pw_dir;
 }
 
 bool IsFile(const std::string& path) {
@@ -35,12 +45,7 @@ bool IsFile(const std::string& path) {
   return files.Exists(path) && !files.IsDirectory(path);
 }
 
-// The library is code that runs as the user: nobody else may have put it there or may change it.
-Status CheckOwner(const std::string& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) {
-    return {ErrorCode::kNotFound, Text(path, ": cannot be examined")};
-  }
+Status CheckOwner(const std::string& path, const struct stat& info) {
   const bool ours = info.st_uid == 0 || info.st_uid == ::geteuid();
   // Of a folder that all may write to, as /tmp, the sticky bit protects what it holds.
   const bool closed = (info.st_mode & (S_IWGRP | S_IWOTH)) == 0 ||
@@ -52,35 +57,50 @@ Status CheckOwner(const std::string& path) {
                "name the library with --onnxruntime")};
 }
 
-// As ./setup fetched it: the cache is not a place that anything else looks after.
-Status CheckPinned(const std::string& path) {
-#if defined(__x86_64__)
-  RESMEM_ASSIGN_OR_RETURN(const std::string digest, DigestFile(path));
+Result<std::string> DigestOf(int descriptor, const std::string& path) {
+  std::vector<std::byte> piece(size_t{1} << 20);
+  Sha256 digest;
+  while (true) {
+    const ssize_t size = ::read(descriptor, piece.data(), piece.size());
+    if (size == 0) return digest.Finish();
+    if (size > 0) {
+      digest.Add(std::span(piece).first(static_cast<size_t>(size)));
+    } else if (errno != EINTR) {
+      return Status(CodeOfSystemError(errno), Text(path, ": cannot read: ", std::strerror(errno)));
+    }
+  }
+}
+
+Status CheckPinned(int descriptor, const std::string& path) {
+  if (*kPinnedDigest == '\0') {
+    return {ErrorCode::kUnsupported,
+            Text(path, ": there is no digest to know it by on this processor; name the library ",
+                 "with --onnxruntime")};
+  }
+  RESMEM_ASSIGN_OR_RETURN(const std::string digest, DigestOf(descriptor, path));
   if (digest == kPinnedDigest) return {};
   return {ErrorCode::kCorrupt,
-          Text(path, ": is not the ONNX Runtime ", kPinnedRuntime, " that ./setup fetches (digest ",
-               digest, ", not ", kPinnedDigest, "); remove it and run ./setup again, or name ",
-               "another with --onnxruntime")};
-#else
-  return path.empty() ? Status(ErrorCode::kNotFound, "no path") : Status();
-#endif
+          Text(path, ": is not the ONNX Runtime ", kPinnedRuntime,
+               " that is installed there (SHA-256 ", digest, ", not ", kPinnedDigest,
+               "); remove it and run 'resmem runtime install', or name another with ",
+               "--onnxruntime")};
 }
 
-Status CheckFound(const std::string& path) {
-  RESMEM_RETURN_IF_ERROR(CheckOwner(path));
-  RESMEM_RETURN_IF_ERROR(CheckOwner(ParentDirectory(path)));
-  return path.starts_with(CacheFolder() + "/") ? CheckPinned(path) : Status();
-}
-
-Result<std::string> Named(const char* by, const std::string& path) {
+Result<FoundRuntime> Named(const char* by, const std::string& path) {
   if (!IsFile(path)) {
     return Status(ErrorCode::kNotFound, Text(by, " ", path, ": no such file; ", kHowToGet));
   }
   // Never the loader's own search, which a bare name would start.
-  return path.find('/') == std::string::npos ? "./" + path : path;
+  return FoundRuntime{path.find('/') == std::string::npos ? "./" + path : path, true, false};
 }
 
 }  // namespace
+
+std::string CacheFolder() {
+  std::string cache = Variable("XDG_CACHE_HOME");
+  if (cache.empty() && !Home().empty()) cache = Home() + "/.cache";
+  return cache.empty() ? "" : Text(cache, "/resmem/onnxruntime-", kPinnedRuntime);
+}
 
 std::vector<std::string> RuntimeFolders() {
   std::vector<std::string> folders;
@@ -92,6 +112,10 @@ std::vector<std::string> RuntimeFolders() {
     folders.push_back((folder.parent_path() / "lib").string());
     folders.push_back((folder.parent_path() / "lib" / "resmem").string());
   }
+  // The service's program lies in libexec/, so the system's place is named.
+  if (folders.empty() || folders.back() != kSystemRuntimeFolder) {
+    folders.push_back(kSystemRuntimeFolder);
+  }
   if (!CacheFolder().empty()) folders.push_back(CacheFolder());
   for (const char* folder : {"/usr/local/lib", "/usr/lib/x86_64-linux-gnu",
                              "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"}) {
@@ -100,21 +124,47 @@ std::vector<std::string> RuntimeFolders() {
   return folders;
 }
 
-Result<std::string> FindRuntime(const std::string& library) {
+Result<FoundRuntime> FindRuntime(const std::string& library) {
   if (!library.empty()) return Named("--onnxruntime", library);
   const std::string variable = Variable(kRuntimeVariable);
   if (!variable.empty()) return Named(kRuntimeVariable, variable);
   for (const std::string& folder : RuntimeFolders()) {
     for (const char* name : {"libonnxruntime.so.1", "libonnxruntime.so"}) {
       const std::string path = Text(folder, "/", name);
-      if (!IsFile(path)) continue;
-      RESMEM_RETURN_IF_ERROR(CheckFound(path));
-      return path;
+      const bool pinned = folder == CacheFolder() || folder == kSystemRuntimeFolder;
+      if (IsFile(path)) return FoundRuntime{path, false, pinned};
     }
   }
   return Status(
       ErrorCode::kNotFound,
       Text("running a model needs ONNX Runtime, which is not installed here; ", kHowToGet));
+}
+
+Result<CheckedRuntime> CheckedRuntime::Open(const FoundRuntime& found) {
+  if (found.named) return CheckedRuntime(-1, found.path);
+  const auto cannot = [](const std::string& path) {
+    const int error = errno;
+    return Status(CodeOfSystemError(error),
+                  Text(path, ": cannot be examined: ", std::strerror(error)));
+  };
+  CheckedRuntime file(::open(found.path.c_str(), O_RDONLY | O_CLOEXEC), found.path);
+  struct stat info {};
+  if (file.descriptor_ < 0 || ::fstat(file.descriptor_, &info) != 0) return cannot(found.path);
+  RESMEM_RETURN_IF_ERROR(CheckOwner(found.path, info));
+  const std::string folder = ParentDirectory(found.path);
+  if (::stat(folder.c_str(), &info) != 0) return cannot(folder);
+  RESMEM_RETURN_IF_ERROR(CheckOwner(folder, info));
+  if (!found.pinned) return file;  // by its path, from which it may load others beside it
+  RESMEM_RETURN_IF_ERROR(CheckPinned(file.descriptor_, found.path));
+  file.name_ = Text("/proc/self/fd/", file.descriptor_);
+  return file;
+}
+
+CheckedRuntime::CheckedRuntime(CheckedRuntime&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), name_(std::move(other.name_)) {}
+
+CheckedRuntime::~CheckedRuntime() {
+  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 }  // namespace resmem

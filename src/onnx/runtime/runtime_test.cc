@@ -1,6 +1,7 @@
 #include "onnx/runtime/runtime.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include "fixtures/file_bytes.h"
 #include "fixtures/small_memory.h"
 #include "onnx/runtime/runtime_places.h"
+#include "onnx/test_graphs.h"
 
 namespace resmem {
 namespace {
@@ -29,20 +31,20 @@ class RuntimeVariable {
 TEST(Runtime, WhatTheUserNamesIsTheOnlyPlaceTried) {
   const fixtures::TemporaryFolder folder;
   fixtures::WriteBytes(folder / "mine.so", "");
-  EXPECT_EQ(*FindRuntime(folder / "mine.so"), folder / "mine.so");
+  EXPECT_EQ(FindRuntime(folder / "mine.so")->path, folder / "mine.so");
   const RuntimeVariable variable(folder / "missing.so");
-  EXPECT_EQ(*FindRuntime(folder / "mine.so"), folder / "mine.so");
+  EXPECT_EQ(FindRuntime(folder / "mine.so")->path, folder / "mine.so");
   const Status status = FindRuntime("").status();
   EXPECT_EQ(status.code(), ErrorCode::kNotFound);
   EXPECT_NE(status.message().find("missing.so"), std::string::npos);
-  EXPECT_NE(status.message().find("./setup"), std::string::npos);
+  EXPECT_NE(status.message().find("resmem runtime install"), std::string::npos);
 }
 
 TEST(Runtime, TheVariableComesBeforeTheUsualPlaces) {
   const fixtures::TemporaryFolder folder;
   fixtures::WriteBytes(folder / "mine.so", "");
   const RuntimeVariable variable(folder / "mine.so");
-  EXPECT_EQ(*FindRuntime(""), folder / "mine.so");
+  EXPECT_EQ(FindRuntime("")->path, folder / "mine.so");
 }
 
 TEST(Runtime, ThePlacesIncludeTheCacheThatSetupFills) {
@@ -62,7 +64,7 @@ class CacheOfTest {
     ::setenv("XDG_CACHE_HOME", (folder_ / "").c_str(), 1);
     const RuntimeVariable none("");
     std::filesystem::create_directories(std::filesystem::path(library_).parent_path());
-    fixtures::WriteBytes(library_, "code of somebody");
+    std::filesystem::copy_file(RESMEM_OLD_RUNTIME, library_);
   }
   ~CacheOfTest() {
     before_.empty() ? ::unsetenv("XDG_CACHE_HOME") : ::setenv("XDG_CACHE_HOME", before_.c_str(), 1);
@@ -74,28 +76,77 @@ class CacheOfTest {
   std::string library_, before_;
 };
 
+// Loading the usual library, which must fail before a word of it runs.
+Status RefusedUnloaded() {
+  const RuntimeVariable none("");
+  ::unsetenv("RESMEM_FAKE_WAS_LOADED");
+  const Status status = Runtime::Load("").status();
+  EXPECT_EQ(std::getenv("RESMEM_FAKE_WAS_LOADED"), nullptr);
+  return status;
+}
+
+bool LiesBesideTheProgram() {
+  const RuntimeVariable none("");
+  return !FindRuntime("").value().pinned;
+}
+
 TEST(Runtime, WhatLiesInTheCacheMustBeWhatSetupFetches) {
   const CacheOfTest cache;
-  const RuntimeVariable none("");
-  const auto found = FindRuntime("");
-  if (found.ok()) GTEST_SKIP() << "there is one beside this program: " << *found;
-  EXPECT_EQ(found.status().code(), ErrorCode::kCorrupt) << found.status().message();
+  if (LiesBesideTheProgram()) GTEST_SKIP() << "there is one beside this program";
+  const Status status = RefusedUnloaded();
+  EXPECT_EQ(status.code(), ErrorCode::kCorrupt) << status.message();
+  EXPECT_NE(status.message().find("SHA-256"), std::string::npos) << status.message();
+  // The same file, named by the user, is loaded and judged.
+  EXPECT_EQ(Runtime::Load(cache.library()).status().code(), ErrorCode::kUnsupported);
+  EXPECT_NE(std::getenv("RESMEM_FAKE_WAS_LOADED"), nullptr);
 }
 
 TEST(Runtime, NoCodeIsLoadedThatOthersMayWrite) {
   const CacheOfTest cache;
-  const RuntimeVariable none("");
-  for (const std::filesystem::path& open : {std::filesystem::path(cache.library()),
-                                            std::filesystem::path(cache.library()).parent_path()}) {
-    const auto before = std::filesystem::status(open).permissions();
-    std::filesystem::permissions(open, before | std::filesystem::perms::others_write);
-    const auto found = FindRuntime("");
-    if (found.ok()) GTEST_SKIP() << "there is one beside this program: " << *found;
-    EXPECT_EQ(found.status().code(), ErrorCode::kUnsupported);
-    EXPECT_NE(found.status().message().find("others may write it"), std::string::npos)
-        << found.status().message();
-    std::filesystem::permissions(open, before);
+  if (LiesBesideTheProgram()) GTEST_SKIP() << "there is one beside this program";
+  const std::filesystem::path file = cache.library();
+  for (const std::filesystem::path& open : {file, file.parent_path()}) {
+    for (const auto whom :
+         {std::filesystem::perms::others_write, std::filesystem::perms::group_write}) {
+      const auto before = std::filesystem::status(open).permissions();
+      std::filesystem::permissions(open, before | whom);
+      const Status status = RefusedUnloaded();
+      EXPECT_EQ(status.code(), ErrorCode::kUnsupported);
+      EXPECT_NE(status.message().find("others may write it"), std::string::npos)
+          << status.message();
+      std::filesystem::permissions(open, before);
+    }
   }
+}
+
+TEST(Runtime, NoCodeIsLoadedThatBelongsToAnother) {
+  if (::geteuid() != 0) return;  // only root can give a file away
+  const CacheOfTest cache;
+  if (LiesBesideTheProgram()) GTEST_SKIP() << "there is one beside this program";
+  const std::filesystem::path file = cache.library();
+  for (const std::filesystem::path& given : {file, file.parent_path()}) {
+    ASSERT_EQ(::chown(given.c_str(), 12345, 12345), 0);
+    const Status status = RefusedUnloaded();
+    EXPECT_EQ(status.code(), ErrorCode::kUnsupported);
+    EXPECT_NE(status.message().find("belongs to another user"), std::string::npos)
+        << status.message();
+    ASSERT_EQ(::chown(given.c_str(), 0, 0), 0);
+  }
+}
+
+TEST(Runtime, AFileThatTakesTheCheckedOnesPlaceIsNotLoaded) {
+  RESMEM_NEED_RUNTIME();
+  const FoundRuntime here = FindRuntime("").value();
+  if (!here.pinned) GTEST_SKIP() << "the pinned library is not in the cache";
+  const std::string& library = here.path;
+  const CacheOfTest cache;
+  std::filesystem::copy_file(library, cache.library(),
+                             std::filesystem::copy_options::overwrite_existing);
+  const auto checked = CheckedRuntime::Open({cache.library(), false, true});
+  ASSERT_TRUE(checked.ok()) << checked.status().message();
+  std::filesystem::copy_file(RESMEM_OLD_RUNTIME, cache.library() + ".new");
+  std::filesystem::rename(cache.library() + ".new", cache.library());
+  EXPECT_EQ(std::filesystem::file_size(checked->name()), std::filesystem::file_size(library));
 }
 
 TEST(Runtime, AFileThatIsNoLibraryIsRefused) {

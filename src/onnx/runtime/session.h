@@ -20,9 +20,9 @@ class Session {
   // words.
   static Result<Session> Create(const Runtime& runtime, std::span<const std::byte> graph);
 
-  // A float32 tensor that the runtime made.
   class Tensor {
    public:
+    // Of a float32 tensor that a run was asked to describe.
     const std::vector<int64_t>& shape() const { return shape_; }
     const float* data() const { return data_; }
 
@@ -33,18 +33,22 @@ class Session {
     std::vector<int64_t> shape_;
     const float* data_ = nullptr;
   };
+  struct Feed {
+    const std::string& name;
+    const Tensor& tensor;
+  };
+  // Memory of the caller, which must outlive the tensor.  `type`: ort::kFloat and the like.
+  Result<Tensor> Wrap(std::span<std::byte> data, int type, std::span<const int64_t> shape) const;
+  // The first `described` outputs must hold float32 numbers; the others can only be fed again.
+  Result<std::vector<Tensor>> Run(std::span<const Feed> inputs,
+                                  std::span<const std::string> output_names,
+                                  size_t described) const;
   // `input` is only read.
   Result<std::vector<Tensor>> Run(const std::string& input_name, std::span<float> input,
                                   std::span<const int64_t> shape,
                                   std::span<const std::string> output_names) const;
-  Result<std::vector<Tensor>> Run(const std::string& input_name, std::span<int64_t> input,
-                                  std::span<const int64_t> shape,
-                                  std::span<const std::string> output_names) const;
 
  private:
-  Result<std::vector<Tensor>> RunBytes(const std::string& input_name, std::span<std::byte> input,
-                                       int type, std::span<const int64_t> shape,
-                                       std::span<const std::string> output_names) const;
   explicit Session(const Runtime& runtime) : runtime_(&runtime), session_(runtime) {}
   Status Describe(const std::string& name, Tensor* tensor) const;
 

@@ -57,7 +57,7 @@ Html NeighborCards(const Node& example, const Ledger& ledger, int64_t truth,
   return Element("ol", {{"class", "neighbors"}}, cards);
 }
 
-Html Answer(const char* who, const std::string& name, bool right) {
+Html Answer(const Html& who, const std::string& name, bool right) {
   return Element("div", {{"class", right ? "answer good" : "answer bad"}}, Element("dt", {}, who),
                  Element("dd", {}, Name(name), right ? " \u2713" : " \u2717"));
 }
@@ -75,8 +75,10 @@ Html ExampleCard(const Node& example, const std::vector<std::string>& names) {
   Html facts;
   facts << Element("div", {{"class", "answer"}}, Element("dt", {}, "Truth"),
                    Element("dd", {}, Name(ClassName(names, truth))))
-        << Answer("Base", ClassName(names, ledger.base_prediction), ledger.base_prediction == truth)
-        << Answer("ResMem", ClassName(names, ledger.prediction), ledger.prediction == truth);
+        << Answer(Html() << "Base", ClassName(names, ledger.base_prediction),
+                  ledger.base_prediction == truth)
+        << Answer(Name(ledger.answer), ClassName(names, ledger.prediction),
+                  ledger.prediction == truth);
   Html title;
   title << (kind == "fixed"    ? "Fixed"
             : kind == "harmed" ? "Harmed"
@@ -119,8 +121,8 @@ void AddExplanation(const Node& document, Page* page) {
   const Ledger ledger = ReadLedger(document.At("ledger"));
   Html lede;
   if (ledger.prediction >= 0) {
-    lede << "The base model says " << Name(ClassName(names, ledger.base_prediction))
-         << ", ResMem says " << Name(ClassName(names, ledger.prediction)) << ". ";
+    lede << "The base model says " << Name(ClassName(names, ledger.base_prediction)) << ", "
+         << Name(ledger.answer) << " says " << Name(ClassName(names, ledger.prediction)) << ". ";
     const size_t flips = document.At("ledger").At("flip_set").Items().size();
     if (flips > 0) {
       lede << "Without " << Grouped(static_cast<int64_t>(flips))

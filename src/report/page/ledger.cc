@@ -54,7 +54,10 @@ Html PlainRow(std::string_view style, std::string_view name, const std::vector<H
 }  // namespace
 
 Ledger ReadLedger(const Node& node) {
+  const std::optional<Node> method = node.Find("method");  // none in older documents
+  const bool named = method && method->Text() != "resmem";
   Ledger ledger{node,
+                named ? method->Text() : "ResMem",
                 {},
                 node.At("lines").Items(),
                 node.At("base_prediction").Integer(),
@@ -63,6 +66,9 @@ Ledger ReadLedger(const Node& node) {
   if (ledger.outputs.empty()) node.At("outputs").Fail("a list of one class number or more");
   for (const char* field : {"base", "rounding", "score"}) {
     CheckLength(node.At(field), ledger.outputs.size());
+  }
+  for (const char* field : {"base_probability", "probability"}) {
+    if (const auto list = node.Find(field)) CheckLength(*list, ledger.outputs.size());
   }
   for (const Node& line : ledger.lines) CheckLength(line.At("contribution"), ledger.outputs.size());
   return ledger;
@@ -118,7 +124,8 @@ Html LedgerTable(const Ledger& ledger, const std::vector<size_t>& columns,
   }
   head = Element("tr", {}, head);
 
-  Html rows = PlainRow("", "Base model", entries("base"));
+  const bool logs = ledger.node.Find("parts").has_value();
+  Html rows = PlainRow("", logs ? "Without neighbors" : "Base model", entries("base"));
   const size_t listed = ledger.lines.size() <= kListed + 1 ? ledger.lines.size() : kListed;
   Html further_rows;
   std::vector<double> rest(columns.size(), 0.0);
@@ -144,7 +151,11 @@ Html LedgerTable(const Ledger& ledger, const std::vector<size_t>& columns,
                       Table("Further neighbors", head, further_rows));
   }
   rows << PlainRow("", "Rounding to float32", entries("rounding"))
-       << PlainRow("sum", "Score", entries("score"));
+       << PlainRow("sum", logs ? "Log score" : "Score", entries("score"));
+  if (ledger.node.Find("probability")) {
+    rows << PlainRow("", "Probability", entries("probability"))
+         << PlainRow("", "The base's probability", entries("base_probability"));
+  }
   return Table("Ledger of the score", head, rows) << further;
 }
 

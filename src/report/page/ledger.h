@@ -12,6 +12,7 @@ namespace resmem {
 
 struct Ledger {
   Node node;
+  std::string answer;            // whose: "ResMem", "blend"
   std::vector<int64_t> outputs;  // class numbers of the columns
   std::vector<Node> lines;
   int64_t base_prediction = -1, prediction = -1;

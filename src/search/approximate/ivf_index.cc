@@ -34,7 +34,7 @@ class IvfIndex : public KnnIndex {
       try {
     RESMEM_RETURN_IF_ERROR(CheckSearch(queries, options, dim(), rows()));
     if (ExactIsQuicker(options.k)) return exact_.Search(queries, options, out);
-    RESMEM_RETURN_IF_ERROR(PrepareNeighbors(queries.rows, options.k, out));
+    RESMEM_RETURN_IF_ERROR(PrepareNeighbors(queries.rows, options.k, options.squared, out));
     std::vector<Question> questions;
     std::vector<int64_t> out_of_reach;
     for (int64_t q = 0; q < queries.rows; ++q) {
@@ -92,6 +92,7 @@ class IvfIndex : public KnnIndex {
     std::vector<int64_t> exclude(options.exclude.begin(), options.exclude.end());
     for (int64_t& row : exclude) row = row < indexed_rows_ ? -1 : row - indexed_rows_;
     of_rest.exclude = exclude;
+    of_rest.squared = false;
     of_rest.progress = nullptr;
     return rest_->index->Search(queries, of_rest, out);
   }
@@ -158,6 +159,9 @@ class IvfIndex : public KnnIndex {
       std::copy(found.rows.begin(), found.rows.end(), out->rows.begin() + q * out->k);
       std::copy(found.distances.begin(), found.distances.end(),
                 out->distances.begin() + q * out->k);
+      if (options.squared) {
+        std::copy(found.squared.begin(), found.squared.end(), out->squared.begin() + q * out->k);
+      }
     }
     return {};
   }

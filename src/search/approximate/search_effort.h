@@ -10,7 +10,8 @@ namespace resmem {
 // For up to k neighbors.
 struct SearchEffort {
   int64_t k = 0;
-  // How far a query goes on beyond its first lists: ivf/list_choice.h.  0: to its `lists` nearest.
+  // How far a query goes on beyond its first lists: lists/list_choice.h.  0: to its `lists`
+  // nearest.
   double reach = 0;
   // Otherwise those that queries read on average where it was tried; no answer depends on them.
   int64_t lists = 0;

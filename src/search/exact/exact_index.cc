@@ -313,7 +313,7 @@ class ExactIndex : public KnnIndex {
   Status Search(MatrixView queries, const SearchOptions& options, Neighbors* out) const override
       try {
     RESMEM_RETURN_IF_ERROR(CheckSearch(queries, options, dim(), rows()));
-    RESMEM_RETURN_IF_ERROR(PrepareNeighbors(queries.rows, options.k, out));
+    RESMEM_RETURN_IF_ERROR(PrepareNeighbors(queries.rows, options.k, options.squared, out));
     if (!keys_.geometry().ok()) return keys_.geometry().status();
     std::vector<Question> questions;
     questions.reserve(static_cast<size_t>(queries.rows));

@@ -8,10 +8,13 @@ namespace {
 
 TEST(ExactSearch, EveryWayGivesThePlainScansAnswerOnHardData) {
   for (int kind = 0; kind < kHardKinds; ++kind) {
-    for (const KeyType type : {KeyType::kFloat32, KeyType::kFloat16, KeyType::kInt8}) {
+    for (const KeyType type :
+         {KeyType::kFloat32, KeyType::kFloat16, KeyType::kInt8, KeyType::kInt4}) {
       const auto which = static_cast<HardKind>(kind);
       // Half floats end at 65,504: keys beyond are infinite, which is an error and not an answer.
       if (type == KeyType::kFloat16 && which == HardKind::kHugeNorms) continue;
+      // Keys of 4 bits end at 2^100.
+      if (type == KeyType::kInt4 && which == HardKind::kHugeNorms) continue;
       HardData data = MakeHardData(which, 600, 40, 33, 1);
       if (type == KeyType::kFloat16 && which == HardKind::kMixedScales) {
         for (float& key : data.keys) key *= 1e-3f;

@@ -42,6 +42,8 @@ Neighbors ReferenceSearch(const KeyStore& keys, MatrixView queries, const Search
       answer.distances.push_back(
           found ? static_cast<float>(std::min(std::sqrt(measured[i].first), largest))
                 : std::numeric_limits<float>::infinity());
+      if (!options.squared) continue;
+      answer.squared.push_back(found ? measured[i].first : std::numeric_limits<double>::infinity());
     }
   }
   return answer;

@@ -96,13 +96,15 @@ TEST(SearchMemory, NarrowKeysAreNotCopiedAsFloats) {
   const std::vector<float> values = NormalFloats(kRows * kDim, 0, 1, &random);
   const std::vector<float> queries = NormalFloats(kQueries * kDim, 0, 1, &random);
   const int64_t copy = kRows * kDim * static_cast<int64_t>(sizeof(float));
-  const StoredKeys halves(values, kDim, KeyType::kFloat16), bytes(values, kDim, KeyType::kInt8);
+  const StoredKeys halves(values, kDim, KeyType::kFloat16), bytes(values, kDim, KeyType::kInt8),
+      nibbles(values, kDim, KeyType::kInt4);
   const ScopedSimdLevel level(SimdNamesAvailable().front());
   const int64_t of_halves = MostBytesOfSearches(halves, queries);
   const int64_t of_bytes = MostBytesOfSearches(bytes, queries);
   EXPECT_GT(of_halves, kRows * kDim);  // codes of 8 bits were made
   EXPECT_LT(of_halves, copy / 2);
-  EXPECT_LT(of_bytes, copy / 4);  // which are their own codes
+  EXPECT_LT(of_bytes, copy / 4);                               // which are their own codes
+  EXPECT_LT(MostBytesOfSearches(nibbles, queries), copy / 2);  // 8-bit codes, as of halves
 }
 
 }  // namespace

@@ -84,15 +84,15 @@ void PackPanel(const float* keys, int64_t count, int64_t dim, const float* cente
 // leave the registers.
 #define RESMEM_UNROLL _Pragma("GCC unroll 16")
 
-struct Sums {
-  V cells[kQueries][kVectors];
-};
+// No struct: g++ would compile its constructor without the instruction set of this file, which
+// fails for NEON.
+using Sums = V[kQueries][kVectors];
 
 HWY_INLINE void AddProducts(const float* HWY_RESTRICT group, const float* HWY_RESTRICT panel,
                             int64_t dim, Sums& sums) {
   const Floats d;
   RESMEM_UNROLL for (int q = 0; q < kQueries; ++q) {
-    RESMEM_UNROLL for (int v = 0; v < kVectors; ++v) sums.cells[q][v] = hn::Zero(d);
+    RESMEM_UNROLL for (int v = 0; v < kVectors; ++v) sums[q][v] = hn::Zero(d);
   }
   for (int64_t i = 0; i < dim; ++i) {
     V keys[kVectors];
@@ -100,7 +100,7 @@ HWY_INLINE void AddProducts(const float* HWY_RESTRICT group, const float* HWY_RE
     RESMEM_UNROLL for (int q = 0; q < kQueries; ++q) {
       const V query = hn::Set(d, group[q]);
       RESMEM_UNROLL for (int v = 0; v < kVectors; ++v) {
-        sums.cells[q][v] = hn::MulAdd(query, keys[v], sums.cells[q][v]);
+        sums[q][v] = hn::MulAdd(query, keys[v], sums[q][v]);
       }
     }
     group += kQueries;
@@ -139,7 +139,7 @@ int64_t ScanTile(const float* group, const float* panel, int64_t dim, const floa
     for (int q = 0; q < kQueries; ++q) {
       for (int v = 0; v < kVectors; ++v) {
         const V minuend = hn::LoadU(d, minuends + q * minuends_step + v * kLanes);
-        hn::Store(hn::Sub(minuend, sums.cells[q][v]), d, rest + q * kKeys + v * kLanes);
+        hn::Store(hn::Sub(minuend, sums[q][v]), d, rest + q * kKeys + v * kLanes);
       }
     }
     minuends = rest;
@@ -153,7 +153,7 @@ int64_t ScanTile(const float* group, const float* panel, int64_t dim, const floa
     const V threshold = hn::Set(d, thresholds[q]);
     RESMEM_UNROLL for (int v = 0; v < kVectors; ++v) {
       const V minuend = hn::LoadU(d, minuends + q * minuends_step + v * kLanes);
-      const V values = hn::Sub(minuend, sums.cells[q][v]);
+      const V values = hn::Sub(minuend, sums[q][v]);
       const auto below = hn::Le(values, threshold);
       if (HWY_UNLIKELY(!hn::AllFalse(d, below))) {
         count += Append(values, below, q, v * kLanes, out + count);

@@ -36,7 +36,7 @@ struct CellBelow {
 // Writes to `out` (room for kMaxTileCells) each cell whose
 //   half_norms[key] - dot(group query, panel key)
 // is at most thresholds[query], and returns how many.  An infinite half norm is never found.
-// The values differ between instruction sets: see search/error_bound.h.
+// The values differ between instruction sets: see first_pass/error_bound.h.
 int64_t ScanTile(const float* group, const float* panel, int64_t dim, const float* half_norms,
                  const float* thresholds, CellBelow* out);
 

@@ -14,7 +14,7 @@ struct RowBelow {
 // Writes to `out` (room for `rows`) each row of `keys` (row-major, dim values a row) whose sum
 // of (query[i] - key[i])^2 in float, in any order, products fused or not, is at most
 // `threshold`, and returns how many.  The values differ between instruction sets: see
-// search/error_bound.h for what may be concluded from them.
+// first_pass/error_bound.h for what may be concluded from them.
 int64_t ScanRows(const float* query, const float* keys, int64_t rows, int64_t dim, float threshold,
                  RowBelow* out);
 

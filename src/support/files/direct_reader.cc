@@ -10,6 +10,7 @@
 #include <new>
 #include <utility>
 
+#include "resmem/system_error.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -19,7 +20,7 @@ namespace {
 constexpr int64_t kPage = 4096;
 
 Status ReadError(const std::string& path, const char* doing, int error) {
-  return {error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo,
+  return {error == ENOENT ? ErrorCode::kNotFound : CodeOfSystemError(error),
           Text(path, ": cannot ", doing, ": ", std::strerror(error))};
 }
 

@@ -123,6 +123,10 @@ class RamFileSystem final : public FileSystem {
     return {};
   }
 
+  Status Link(const std::string& from, const std::string&) override {
+    return {ErrorCode::kUnsupported, Text(from, ": files in memory have one name")};
+  }
+
   Status Remove(const std::string& path) override {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (files_.erase(path) > 0) return {};

@@ -1,29 +1,11 @@
 #include "text/tokenizer/normalizer.h"
 
-#include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "support/text.h"
 #include "text/utf8.h"
 
 namespace resmem {
-namespace {
-
-// A unit of the double array: label in the low byte, then a flag for a leaf, then the offset.
-uint32_t OffsetOf(uint32_t unit) {
-  return (unit >> 10) << ((unit & (1u << 9)) >> 6);
-}
-bool HasLeaf(uint32_t unit) {
-  return ((unit >> 8) & 1) == 1;
-}
-uint32_t LabelOf(uint32_t unit) {
-  return unit & ((1u << 31) | 0xFF);
-}
-uint32_t ValueOf(uint32_t unit) {
-  return unit & ((1u << 31) - 1);
-}
-
-}  // namespace
 
 Result<Normalizer> Normalizer::Make(const std::string& name, const NormalizerRules& rules,
                                     const PieceTrie* user_defined) {
@@ -32,39 +14,10 @@ Result<Normalizer> Normalizer::Make(const std::string& name, const NormalizerRul
   normalizer.remove_extra_blanks_ = rules.remove_extra_blanks;
   if (!rules.escape_blanks) normalizer.blank_ = " ";
   normalizer.user_defined_ = user_defined;
-  const std::string& map = rules.character_map;
-  if (map.empty()) return normalizer;
-  uint32_t array_bytes = 0;
-  if (map.size() > sizeof(array_bytes)) std::memcpy(&array_bytes, map.data(), sizeof(array_bytes));
-  if (array_bytes == 0 || array_bytes % sizeof(uint32_t) != 0 ||
-      array_bytes > map.size() - sizeof(array_bytes) || map.back() != '\0') {
-    return Status(ErrorCode::kBadData, Text(name, ": its character map is cut short"));
-  }
-  normalizer.units_.resize(array_bytes / sizeof(uint32_t));
-  std::memcpy(normalizer.units_.data(), map.data() + sizeof(array_bytes), array_bytes);
-  normalizer.replacements_ = map.substr(sizeof(array_bytes) + array_bytes);
+  auto map = CharacterMap::Make(rules.character_map);
+  if (!map.ok()) return Status(map.status().code(), Text(name, ": ", map.status().message()));
+  normalizer.map_ = std::move(map).value();
   return normalizer;
-}
-
-std::pair<std::string_view, size_t> Normalizer::MappedFront(std::string_view text) const {
-  std::pair<std::string_view, size_t> longest{"", 0};
-  if (units_.empty()) return longest;
-  uint32_t node = OffsetOf(units_[0]);
-  // A forged array may go round in circles.
-  constexpr size_t kLongestKey = 256;
-  for (size_t i = 0; i < std::min(text.size(), kLongestKey); ++i) {
-    const auto label = static_cast<uint8_t>(text[i]);
-    node ^= label;
-    if (node >= units_.size() || LabelOf(units_[node]) != label) break;
-    const uint32_t unit = units_[node];
-    node ^= OffsetOf(unit);
-    if (!HasLeaf(unit) || node >= units_.size()) continue;
-    const uint32_t value = ValueOf(units_[node]);
-    if (value < replacements_.size()) {
-      longest = {std::string_view(replacements_.data() + value), i + 1};
-    }
-  }
-  return longest;
 }
 
 std::pair<std::string_view, size_t> Normalizer::Front(std::string_view text) const {
@@ -72,7 +25,7 @@ std::pair<std::string_view, size_t> Normalizer::Front(std::string_view text) con
     const size_t bytes = user_defined_->LongestPrefix(text);
     if (bytes > 0) return {text.substr(0, bytes), bytes};
   }
-  const auto mapped = MappedFront(text);
+  const auto mapped = map_.LongestPrefix(text);
   if (mapped.second > 0) return mapped;
   const size_t bytes = Utf8Length(text);
   if (bytes == 0) return {kReplacementCharacter, 1};

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "resmem/status.h"
+#include "text/tokenizer/character_map.h"
 #include "text/tokenizer/model_file.h"
 #include "text/tokenizer/piece_trie.h"
 
@@ -33,14 +33,10 @@ class Normalizer {
   Normalizer() = default;
   // What the front of `text` (not empty) becomes, and how many bytes it has.
   std::pair<std::string_view, size_t> Front(std::string_view text) const;
-  std::pair<std::string_view, size_t> MappedFront(std::string_view text) const;
 
   bool add_dummy_prefix_ = true, remove_extra_blanks_ = true;
   std::string_view blank_ = kBlankSymbol;
-  // A double array as Darts-clone writes it.  Its links come from a file and are checked when
-  // they are followed.
-  std::vector<uint32_t> units_;
-  std::string replacements_;  // each ends with a NUL
+  CharacterMap map_;
   const PieceTrie* user_defined_ = nullptr;
 };
 

@@ -1,233 +1,198 @@
 #include "resmem/lm/tokenizer.h"
 
-#include <algorithm>
-#include <array>
-#include <cfloat>
+#include <sys/stat.h>
 
 #include "format/checksum.h"
 #include "support/check.h"
 #include "support/file_system.h"
 #include "support/guard.h"
-#include "text/tokenizer/model_file.h"
-#include "text/tokenizer/normalizer.h"
-#include "text/tokenizer/segment.h"
-#include "text/utf8.h"
+#include "text/hugging_face/json_tokenizer.h"
+#include "text/tokenizer/sentence_piece.h"
 
 namespace resmem {
 namespace {
 
-// So much text is encoded at once.
-constexpr size_t kMaxLineBytes = size_t{64} << 10;
+std::string_view AsText(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
-// Takes the next line off `text`, or of a long one the part up to its last blank.
-std::string_view TakeLine(std::string_view* text) {
-  std::string_view line = text->substr(0, std::min(text->find('\n'), text->size()));
-  if (line.size() <= kMaxLineBytes) {
-    text->remove_prefix(std::min(line.size() + 1, text->size()));
-    return line;
+// What a JSON document begins with; a SentencePiece model begins with the tag of its first piece.
+bool IsJson(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos || text[first] != '{') return false;
+  const size_t second = text.find_first_not_of(" \t\r\n", first + 1);
+  return second != std::string_view::npos && (text[second] == '"' || text[second] == '}');
+}
+
+bool IsFolder(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+std::string InFolder(const std::string& folder, const char* name) {
+  return folder.ends_with('/') ? folder + name : folder + "/" + name;
+}
+
+// A model's folder, as it is published, or one file.
+std::string FileOf(const std::string& path) {
+  if (!IsFolder(path)) return path;
+  for (const char* name : {"tokenizer.json", "spiece.model", "tokenizer.model", "vocab.json"}) {
+    std::string file = InFolder(path, name);
+    if (FileSystem::Posix().Exists(file)) return file;
   }
-  const size_t blank = line.substr(0, kMaxLineBytes).rfind(' ');
-  if (blank != std::string_view::npos && blank > 0) {
-    line = line.substr(0, blank);
-    text->remove_prefix(blank + 1);
-    return line;
+  return InFolder(path, "tokenizer.json");
+}
+
+// GPT-2's vocabulary has its merges in a file of their own; empty where there is none of a known
+// name.
+std::string MergesBeside(const std::string& vocabulary) {
+  const size_t slash = vocabulary.rfind('/') + 1;  // 0 where there is none
+  const std::string folder = vocabulary.substr(0, slash), name = vocabulary.substr(slash);
+  const auto replaced = [&](const char* from, const char* to) {
+    const size_t at = name.rfind(from);
+    if (at == std::string::npos) return std::string();
+    return folder + std::string(name).replace(at, std::string_view(from).size(), to);
+  };
+  for (const std::string& path :
+       {replaced("vocab.json", "merges.txt"), replaced("encoder.json", "vocab.bpe"),
+        folder + "merges.txt", folder + "vocab.bpe"}) {
+    if (!path.empty() && FileSystem::Posix().Exists(path)) return path;
   }
-  size_t end = kMaxLineBytes;
-  while (end > kMaxLineBytes - 4 && (static_cast<uint8_t>(line[end]) & 0xC0) == 0x80) --end;
-  line = line.substr(0, end);
-  text->remove_prefix(end);
-  return line;
+  return {};
 }
 
 }  // namespace
 
 const char* TokenizerKindName(TokenizerKind kind) {
-  return kind == TokenizerKind::kUnigram ? "unigram" : "bpe";
-}
-
-struct Tokenizer::State {
-  ModelFile file;
-  std::string fingerprint;
-  std::optional<int32_t> end_id;
-  std::optional<PieceTrie> trie, user_defined;
-  std::optional<Normalizer> normalizer;
-  std::array<int32_t, 256> byte_ids{};  // with byte fallback
-  PieceTable table;
-
-  Status Prepare(const std::string& name);
-  Status EncodeLine(std::string_view line, std::vector<int32_t>* ids) const;
-  const Piece& At(int32_t id) const { return file.pieces[static_cast<size_t>(id)]; }
-};
-
-Status Tokenizer::State::Prepare(const std::string& name) {
-  std::vector<std::pair<std::string_view, int32_t>> in_text, user;
-  table.lowest_score = FLT_MAX;
-  table.highest_score = FLT_MIN;  // as SentencePiece starts: a little above 0
-  for (size_t i = 0; i < file.pieces.size(); ++i) {
-    const Piece& piece = file.pieces[i];
-    const auto id = static_cast<int32_t>(i);
-    if (IsInText(piece)) in_text.emplace_back(piece.text, id);
-    switch (piece.type) {
-      case PieceType::kNormal:
-        table.lowest_score = std::min(table.lowest_score, piece.score);
-        table.highest_score = std::max(table.highest_score, piece.score);
-        break;
-      case PieceType::kUserDefined:
-        user.emplace_back(piece.text, id);
-        break;
-      case PieceType::kUnknown:
-        table.unknown_id = id;
-        break;
-      case PieceType::kControl:
-        if (piece.text == file.end_piece) end_id = id;
-        break;
-      case PieceType::kByte:
-        byte_ids[static_cast<size_t>(ByteOfPiece(piece.text))] = id;
-        break;
-      case PieceType::kUnused:
-        break;
-    }
+  switch (kind) {
+    case TokenizerKind::kUnigram:
+      return "unigram";
+    case TokenizerKind::kBpe:
+      return "bpe";
+    case TokenizerKind::kWordPiece:
+      return "wordpiece";
+    case TokenizerKind::kWordLevel:
+      return "words";
   }
-  trie.emplace(std::move(in_text));
-  if (!user.empty()) user_defined.emplace(std::move(user));
-  table.pieces = &file.pieces;
-  table.trie = &*trie;
-  table.user_defined = user_defined ? &*user_defined : nullptr;
-  RESMEM_ASSIGN_OR_RETURN(normalizer, Normalizer::Make(name, file.normalizer, table.user_defined));
-  return {};
+  return "unknown";
 }
 
-Status Tokenizer::State::EncodeLine(std::string_view line, std::vector<int32_t>* ids) const {
-  RESMEM_ASSIGN_OR_RETURN(const std::string text, normalizer->Normalize(line));
-  const std::vector<FoundPiece> found =
-      file.kind == TokenizerKind::kUnigram ? SegmentUnigram(table, text) : SegmentBpe(table, text);
-  size_t begin = 0;
-  bool after_unknown = false;
-  for (const FoundPiece& piece : found) {
-    const bool unknown = piece.id == table.unknown_id;
-    if (unknown && file.byte_fallback) {
-      for (const char byte : std::string_view(text).substr(begin, piece.bytes)) {
-        ids->push_back(byte_ids[static_cast<uint8_t>(byte)]);
-      }
-    } else if (!unknown || !after_unknown) {  // a run of unknown characters is one token
-      ids->push_back(piece.id);
-    }
-    after_unknown = unknown;
-    begin += piece.bytes;
-  }
-  return {};
-}
-
-Tokenizer::Tokenizer(std::unique_ptr<const State> state) : state_(std::move(state)) {}
+Tokenizer::Tokenizer(std::unique_ptr<const TextCoder> coder, std::string fingerprint)
+    : coder_(std::move(coder)), fingerprint_(std::move(fingerprint)) {}
 Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
 Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 Tokenizer::~Tokenizer() = default;
 
 Result<Tokenizer> Tokenizer::Open(const std::string& path) try {
-  RESMEM_ASSIGN_OR_RETURN(const MappedFile file, FileSystem::Posix().Map(path));
-  return Parse(path, file.bytes());
+  const std::string name = FileOf(path);
+  RESMEM_ASSIGN_OR_RETURN(const MappedFile file, FileSystem::Posix().Map(name));
+  const std::string_view text = AsText(file.bytes());
+  if (!IsJson(text)) return Parse(name, file.bytes());
+  RESMEM_ASSIGN_OR_RETURN(const JsonTokenizerFile json, ReadJsonTokenizerFile(name, text));
+  if (!json.is_vocabulary()) {
+    RESMEM_ASSIGN_OR_RETURN(auto coder, MakeJsonTokenizer(name, json, {}));
+    return Tokenizer(std::move(coder), Digest(file.bytes()));
+  }
+  const std::string merges_path = MergesBeside(name);
+  if (merges_path.empty()) {
+    return Status(ErrorCode::kNotFound,
+                  Text(name, ": is a vocabulary without its merges; put merges.txt beside it"));
+  }
+  RESMEM_ASSIGN_OR_RETURN(const MappedFile merges, FileSystem::Posix().Map(merges_path));
+  RESMEM_ASSIGN_OR_RETURN(auto coder, MakeJsonTokenizer(name, json, AsText(merges.bytes())));
+  const std::string both = Digest(file.bytes()) + Digest(merges.bytes());
+  return Tokenizer(std::move(coder), Digest(std::as_bytes(std::span(both))));
 } catch (...) {
   return CaughtException(Text("open ", path));
 }
 
 Result<Tokenizer> Tokenizer::Parse(const std::string& name, std::span<const std::byte> bytes) try {
-  auto state = std::make_unique<State>();
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  RESMEM_ASSIGN_OR_RETURN(state->file, ParseModelFile(name, text));
-  state->fingerprint = Digest(bytes);
-  RESMEM_RETURN_IF_ERROR(state->Prepare(name));
-  return Tokenizer(std::move(state));
+  const std::string_view text = AsText(bytes);
+  if (!IsJson(text)) {
+    RESMEM_ASSIGN_OR_RETURN(auto coder, ReadSentencePiece(name, text));
+    return Tokenizer(std::move(coder), Digest(bytes));
+  }
+  RESMEM_ASSIGN_OR_RETURN(const JsonTokenizerFile json, ReadJsonTokenizerFile(name, text));
+  if (json.is_vocabulary()) {
+    return Status(ErrorCode::kBadData,
+                  Text(name, ": is a vocabulary without its merges; open both as files"));
+  }
+  RESMEM_ASSIGN_OR_RETURN(auto coder, MakeJsonTokenizer(name, json, {}));
+  return Tokenizer(std::move(coder), Digest(bytes));
 } catch (...) {
   return CaughtException(Text("read ", name));
 }
 
 TokenizerKind Tokenizer::kind() const {
-  return state_->file.kind;
+  return coder_->kind();
 }
 
 int64_t Tokenizer::size() const {
-  return static_cast<int64_t>(state_->file.pieces.size());
+  return coder_->size();
 }
 
 const std::string& Tokenizer::fingerprint() const {
-  return state_->fingerprint;
+  return fingerprint_;
+}
+
+std::optional<int32_t> Tokenizer::begin_id() const {
+  return coder_->begin_id();
 }
 
 std::optional<int32_t> Tokenizer::end_id() const {
-  return state_->end_id;
+  return coder_->end_id();
 }
 
-int32_t Tokenizer::unknown_id() const {
-  return state_->table.unknown_id;
+std::optional<int32_t> Tokenizer::unknown_id() const {
+  return coder_->unknown_id();
 }
 
 std::string_view Tokenizer::piece(int32_t id) const {
   RESMEM_DCHECK(id >= 0 && id < size());
-  return state_->At(id).text;
+  return coder_->piece(id);
+}
+
+std::optional<int32_t> Tokenizer::FindPiece(std::string_view text) const {
+  for (int32_t id = 0; id < size(); ++id) {
+    if (piece(id) == text) return id;
+  }
+  return std::nullopt;
 }
 
 float Tokenizer::score(int32_t id) const {
   RESMEM_DCHECK(id >= 0 && id < size());
-  return state_->At(id).score;
+  return coder_->score(id);
 }
 
 bool Tokenizer::is_control(int32_t id) const {
   RESMEM_DCHECK(id >= 0 && id < size());
-  return state_->At(id).type == PieceType::kControl;
+  return coder_->is_control(id);
 }
 
 Status Tokenizer::Encode(std::string_view text, std::vector<int32_t>* ids) const try {
-  while (!text.empty()) RESMEM_RETURN_IF_ERROR(state_->EncodeLine(TakeLine(&text), ids));
+  return coder_->Encode(text, ids);
+} catch (...) {
+  return CaughtException("encode the text");
+}
+
+Status Tokenizer::EncodeFromBeginning(std::string_view text, std::vector<int32_t>* ids) const try {
+  const size_t before = ids->size();
+  if (begin_id()) ids->push_back(*begin_id());
+  const size_t front = ids->size();
+  RESMEM_RETURN_IF_ERROR(Encode(text, ids));
+  if (ids->size() == front) ids->resize(before);
   return {};
 } catch (...) {
   return CaughtException("encode the text");
 }
 
 Result<std::string> Tokenizer::Decode(std::span<const int32_t> ids) const try {
-  const NormalizerRules& rules = state_->file.normalizer;
-  std::string text, bytes;
-  const auto add_bytes = [&] {  // of characters that were split into bytes
-    for (std::string_view rest = bytes; !rest.empty();) {
-      const size_t length = Utf8Length(rest);
-      text += length == 0 ? kReplacementCharacter : rest.substr(0, length);
-      rest.remove_prefix(std::max<size_t>(length, 1));
-    }
-    bytes.clear();
-  };
-  bool at_front = true;  // where the blank that encoding added is taken away
-  bool took_blank = false;
   for (const int32_t id : ids) {
-    if (id < 0 || id >= size()) {
-      return Status(ErrorCode::kInvalidArgument,
-                    Text("the id ", id, " is not one of the tokenizer's ", size()));
-    }
-    const Piece& piece = state_->At(id);
-    if (piece.type == PieceType::kByte) {
-      bytes += static_cast<char>(ByteOfPiece(piece.text));
-      continue;
-    }
-    add_bytes();
-    if (took_blank || !text.empty()) at_front = false;
-    took_blank = false;
-    if (piece.type == PieceType::kControl) continue;
-    if (piece.type == PieceType::kUnknown) {
-      text += state_->file.unknown_text;
-      continue;
-    }
-    std::string_view rest = piece.text;
-    if (at_front && (rules.add_dummy_prefix || rules.remove_extra_blanks) &&
-        rest.starts_with(kBlankSymbol)) {
-      rest.remove_prefix(kBlankSymbol.size());
-      took_blank = !rules.remove_extra_blanks;  // then every blank in front goes
-    }
-    while (!rest.empty()) {
-      const bool blank = rest.starts_with(kBlankSymbol);
-      text += blank ? ' ' : rest.front();
-      rest.remove_prefix(blank ? kBlankSymbol.size() : 1);
-    }
+    if (id >= 0 && id < size()) continue;
+    return Status(ErrorCode::kInvalidArgument,
+                  Text("the id ", id, " is not one of the tokenizer's ", size()));
   }
-  add_bytes();
-  return text;
+  return coder_->Decode(ids);
 } catch (...) {
   return CaughtException("decode the ids");
 }

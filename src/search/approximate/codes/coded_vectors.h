@@ -1,4 +1,4 @@
-// Vectors as codes: queries one by one, and rows in blocks of 16, as kernels/scan_blocks.h
+// Vectors as codes: queries one by one, and rows in blocks of 16, as list_scan_kernel.h
 // multiplies them.  A code stands for scale * codes.
 //
 // Different vectors may be set from different threads.

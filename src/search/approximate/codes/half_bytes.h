@@ -1,5 +1,5 @@
 // Codes of 4 bits, two in a byte: rows take half of the bytes, and stand for 8-bit codes, so that
-// kernels/scan_blocks.h scans both alike.
+// list_scan_kernel.h scans both alike.
 //
 // The number n, 0 .. 15, stands for the code 16 n - 120.  Byte 4 a + j of a row (j = 0 .. 3) holds
 // the number of code 8 a + j in its lower four bits and that of code 8 a + 4 + j in the upper ones:

@@ -21,7 +21,7 @@ struct CodeBlocks {
   const uint8_t* codes;
   const float* scales;
   const float* norms;
-  bool packed = false;  // in half bytes (kernels/half_bytes.h), where ScansHalfBytes()
+  bool packed = false;  // in half bytes (half_bytes.h), where ScansHalfBytes()
 };
 
 struct QueryGroup {

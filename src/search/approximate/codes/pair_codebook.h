@@ -1,5 +1,5 @@
 // What the 4-bit words of an inverted file stand for: 16 pairs of 8-bit codes for each two
-// dimensions (kernels/pair_words.h).
+// dimensions (pair_words.h).
 #ifndef RESMEM_SEARCH_APPROXIMATE_CODES_PAIR_CODEBOOK_H_
 #define RESMEM_SEARCH_APPROXIMATE_CODES_PAIR_CODEBOOK_H_
 

@@ -1,5 +1,5 @@
 // Pairs of 8-bit codes as words of 4 bits: rows take a quarter of the bytes, and are decoded, with
-// the tables of words in registers, into the blocks that kernels/scan_blocks.h scans.
+// the tables of words in registers, into the blocks that list_scan_kernel.h scans.
 //
 // Of a row's codes, 8 a + j and 8 a + 4 + j (j = 0 .. 3) are pair 4 a + j.  Byte 4 c + j of its
 // words holds pair 8 c + j in the lower four bits and pair 8 c + 4 + j in the upper ones: sixteen

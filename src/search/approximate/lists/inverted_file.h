@@ -31,6 +31,7 @@ int64_t BytesOfCodes(int64_t dim, int code_bits);
 // Rows of one file at most: their numbers and places have 32 bits.
 constexpr int64_t kMostListedRows = int64_t{1} << 31;
 
+// Copies share the map.
 class InvertedFile {
  public:
   // Of `rows` rows of `dim` values.  Checks sizes; row numbers by Verify() only, so that whoever
@@ -66,7 +67,7 @@ class InvertedFile {
   int64_t rows_, width_, row_bytes_;
   const uint32_t* list_rows_ = nullptr;
   std::vector<int64_t> first_blocks_;  // of each list, and the end
-  std::unique_ptr<Centroids> centroids_;
+  std::shared_ptr<const Centroids> centroids_;
 };
 
 }  // namespace resmem

@@ -43,7 +43,7 @@ class ListChoiceOf : public testing::Test {
     search_ = std::move(keys_.OpenPart().value()[0].search);
   }
 
-  // By the rule of ivf/list_choice.h, with true distances in the place of codes.
+  // By the rule of lists/list_choice.h, with true distances in the place of codes.
   int64_t ListsByTheRule(const float* query, double reach) const {
     const InvertedFile& file = search_->file();
     std::vector<std::pair<double, int64_t>> lists;

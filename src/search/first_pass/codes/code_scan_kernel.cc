@@ -39,7 +39,7 @@ using Codes = hn::Rebind<int8_t, Shorts>;
 
 // The sum of the blocks of four lanes.
 template <class D>
-HWY_INLINE hn::Vec<hn::Full128<int32_t> > SumOfBlocks(D d, hn::Vec<D> v) {
+HWY_INLINE hn::Vec<hn::Full128<int32_t> > SumOfBlocks([[maybe_unused]] D d, hn::Vec<D> v) {
   if constexpr (hn::MaxLanes(D()) <= 4) {
     return v;
   } else {

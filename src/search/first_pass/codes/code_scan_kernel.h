@@ -28,7 +28,7 @@ int32_t LargestQueryCode(int64_t dim);
 // Writes to `out` (room for `count`) each row whose
 //   query.norm + norm - double_scale * scale * (sum of products of the codes)
 // in float is at most (reach + error)^2, and returns how many.  The sum of products is exact; the
-// rest is rounded: see search/error_bound.h.  (reach + error)^2 must not overflow.
+// rest is rounded: see first_pass/error_bound.h.  (reach + error)^2 must not overflow.
 int64_t ScanCodes(const CodedQuery& query, const CodedRows& rows, int64_t count, int64_t dim,
                   float reach, RowBelow* out);
 

@@ -1,5 +1,5 @@
-// 8-bit codes of the keys as kernels/scan_interleaved.h wants them: for few queries in any case,
-// and for many where there are no tiles.  The same codes as in search/key_codes.h.
+// 8-bit codes of the keys as interleaved_scan_kernel.h wants them: for few queries in any case,
+// and for many where there are no tiles.  The same codes as in codes/key_codes.h.
 #ifndef RESMEM_SEARCH_FIRST_PASS_INTERLEAVED_INTERLEAVED_KEYS_H_
 #define RESMEM_SEARCH_FIRST_PASS_INTERLEAVED_INTERLEAVED_KEYS_H_
 

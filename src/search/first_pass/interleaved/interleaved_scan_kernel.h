@@ -1,7 +1,7 @@
 // First pass of exact search over 8-bit codes that lie interleaved: sixteen rows side by side in a
 // vector, so that no sum has to be gathered across it, and each vector that is loaded serves
 // several queries.  For processors that multiply bytes (AVX512-VNNI); the values are those of
-// kernels/scan_codes.h, bit for bit.
+// codes/code_scan_kernel.h, bit for bit.
 #ifndef RESMEM_SEARCH_FIRST_PASS_INTERLEAVED_INTERLEAVED_SCAN_KERNEL_H_
 #define RESMEM_SEARCH_FIRST_PASS_INTERLEAVED_INTERLEAVED_SCAN_KERNEL_H_
 

@@ -1,4 +1,4 @@
-// Keys rounded to bfloat16, as the tiles of kernels/scan_rounded.h want them, and what is known of
+// Keys rounded to bfloat16, as the tiles of rounded_scan_kernel.h want them, and what is known of
 // each: its norm and its distance from the key.
 #ifndef RESMEM_SEARCH_FIRST_PASS_ROUNDED_ROUNDED_KEYS_H_
 #define RESMEM_SEARCH_FIRST_PASS_ROUNDED_ROUNDED_KEYS_H_

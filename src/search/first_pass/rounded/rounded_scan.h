@@ -23,7 +23,7 @@ bool RoundedScanApplies(const KeyStore& keys, const KeyGeometry& geometry);
 // How many queries should share a panel.
 int64_t MostRoundedTogether(int64_t dim);
 
-// As FindCandidatesOfBatch() in search/batch_scan.h.  `made`: null where keys are rounded now.
+// As FindCandidatesOfBatch() in first_pass/batch_scan.h.  `made`: null where keys are rounded now.
 void FindCandidatesByRounding(const KeyStore& keys, const KeyGeometry& geometry,
                               const RoundedKeys* made, std::span<const Question> questions,
                               int64_t k, const std::function<bool()>& stop,

@@ -62,7 +62,7 @@ struct RoundedBlocks {
 
 // Writes to `out` (room for kRoundedQueries * kRoundedKeys * blocks.count) each cell whose
 //   value = half norm - dot(query, key)   is at most   base + room + (reach + error)^2 / 2
-// and returns how many.  Products are exact and their sums rounded: see search/error_bound.h.
+// and returns how many.  Products are exact and their sums rounded: see first_pass/error_bound.h.
 int64_t ScanRounded(const RoundedGroup& queries, const RoundedBlocks& keys, int64_t dim,
                     CellBelow* out);
 

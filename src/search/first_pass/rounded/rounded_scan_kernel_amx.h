@@ -1,4 +1,4 @@
-// kernels/scan_rounded.h by tiles.  Requires AmxAvailable().
+// rounded_scan_kernel.h by tiles.  Requires AmxAvailable().
 #ifndef RESMEM_SEARCH_FIRST_PASS_ROUNDED_ROUNDED_SCAN_KERNEL_AMX_H_
 #define RESMEM_SEARCH_FIRST_PASS_ROUNDED_ROUNDED_SCAN_KERNEL_AMX_H_
 
