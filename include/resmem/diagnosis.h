@@ -37,8 +37,7 @@ struct Diagnosis {
   // memory's own unless its logits are out-of-fold.
   bool judged = false;
   // Evaluated, and base + memory is less accurate than the base on these rows (has the larger
-  // error) or, unless its answer is ResMem's, has the worse NLL, by any amount: the interval does
-  // not matter.
+  // error) or has the worse NLL, by any amount: the interval does not matter.
   bool worse = false;
   std::string verdict;              // one sentence: better or worse by how much, or why none
   std::vector<std::string> advice;  // plain sentences: what was found, and what to do

@@ -87,7 +87,9 @@ struct MethodResult {
   int64_t floored = 0;
   // For the methods in Evaluation::pairs that have probabilities, up to 4,096 classes.
   std::optional<Metrics> metrics;
-  std::vector<int64_t> slice_correct;  // right answers in each of Evaluation::slices
+  // In each of Evaluation::slices: right answers, and the sum that `nll` is the mean of.
+  std::vector<int64_t> slice_correct;
+  std::vector<double> slice_nll;
 };
 
 // MethodName(), or "temperature" or "last-layer".
@@ -142,6 +144,9 @@ struct EvaluationOptions {
   bool leave_one_out = false;
   // Only rows of this role; none: all, with a warning where some are marked train or validation.
   std::optional<Role> only;
+  // Instead of a search: the k nearest of the `count` rows that follow `begin` evaluated ones, as
+  // found elsewhere (merge_neighbors.h).  Not with leave_one_out.
+  std::function<Status(int64_t begin, int64_t count, int64_t k, Neighbors* out)> neighbors{};
   bool baselines = true;  // nearest class mean, k-NN, kNN-LM over lambdas
   std::vector<float> lambdas = {0.0f, 0.1f, 0.2f, 0.3f, 0.4f, 0.5f, 0.6f, 0.7f, 0.8f, 0.9f, 1.0f};
   std::vector<int32_t> coarse_of_class;  // superclass of each class; empty: no coarse analysis
@@ -197,6 +202,12 @@ Result<std::vector<float>> SampleKeys(const RowSource& rows, int64_t most, uint6
 // an id that is not in the memory), kInvalidArgument, kCancelled.
 Result<Evaluation> Evaluate(const Predictor& predictor, const RowSource& rows,
                             const EvaluationOptions& options = {});
+
+// What `eval --fail-if-worse` and `doctor` judge, whatever the memory answers
+// by: fewer right answers than the base (regression: a larger squared error), by any amount;
+bool IsLessRight(const Evaluation& evaluation);
+// probabilities with a worse NLL than the base's, by any amount.
+bool HasWorseNll(const Evaluation& evaluation);
 
 // The sentence on a memory with too little to add, because the base has memorized its training
 // rows; empty where there is enough.

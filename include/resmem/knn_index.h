@@ -19,16 +19,18 @@
 
 namespace resmem {
 
-enum class KeyType { kFloat32, kFloat16, kInt8 };
-const char* KeyTypeName(KeyType type);  // "float32", "float16", "int8"
+enum class KeyType { kFloat32, kFloat16, kInt8, kInt4 };
+const char* KeyTypeName(KeyType type);  // "float32", "float16", "int8", "int4"
 
 // Keys owned by the caller, row-major without padding.
 // int8: value = scale[row] * stored, symmetric.
+// int4: two values a byte, value = center + scale[row] * (stored - 7.5); docs/memory_format.md.
 struct KeyBlock {
   KeyType type = KeyType::kFloat32;
   const void* data = nullptr;
-  const float* scales = nullptr;  // kInt8 only
+  const float* scales = nullptr;  // kInt8 and kInt4
   int64_t rows = 0;
+  const float* center = nullptr;  // kInt4 only: dim values
 };
 
 // queries x k, each query's neighbors in order.  If fewer than k rows exist or are left after
@@ -38,6 +40,9 @@ struct Neighbors {
   int64_t k = 0;
   std::vector<int64_t> rows;
   std::vector<float> distances;  // plain L2, not squared; infinite only where the row is -1
+  // Empty unless asked for: the squares, as rows are ordered.  Two of them may differ where the
+  // distances are the same float.  For merging (merge_neighbors.h).
+  std::vector<double> squared{};
 
   std::span<const int64_t> rows_of(int64_t q) const {
     return {rows.data() + q * k, static_cast<size_t>(k)};
@@ -52,6 +57,7 @@ struct SearchOptions {
   int threads = 0;  // 0: all processors
   // Leave-one-out: query q never finds row exclude[q] (-1: nothing).  Empty: off.
   std::span<const int64_t> exclude;
+  bool squared = false;  // also fill Neighbors::squared
   Progress* progress = nullptr;
 };
 

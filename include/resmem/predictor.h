@@ -105,8 +105,11 @@ struct Explanation {
   std::vector<Line> lines;       // nearest first
   std::vector<double> rounding;  // what float32 summation lost: |.| < 1e-5, makes the sum exact
   std::vector<float> score;      // as Predict() gives it
+  // Classification, as resmem predict shows them: softmax(f), and the answer's, ResMem's by the
+  // memory's calibrator.
+  std::vector<float> base_probability, probability;
   int64_t base_prediction = -1, prediction = -1;  // classification
-  // Lines whose removal, with the rest weighed anew, changes the prediction: taken greedily,
+  // Lines whose removal, with the rest weighed again, changes the prediction: taken greedily,
   // strongest first, so perhaps not the fewest.  Empty where removing them all does not.
   std::vector<int64_t> flip_set;  // indices into `lines`
 };

@@ -28,7 +28,7 @@ struct MemoryFile {
   std::shared_ptr<const void> owner{};  // keeps the bytes alive
 };
 
-// A place for one memory.  The memory is gone with this object, but whoever has it open keeps it.
+// A place for one memory.  The memory is gone with this object, but who has it open keeps it.
 class RamFolder {
  public:
   RamFolder();

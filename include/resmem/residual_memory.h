@@ -55,16 +55,18 @@ struct Blend {
   float base_temperature = 1;  // T0 of p0 = softmax(f / T0), above 0
   std::array<std::array<float, 1 + kGates>, kParts> coefficients{};
   std::array<float, kGates> gate_means{}, gate_deviations{1, 1, 1};  // of u before it is scaled
-  // Distance to the 10th neighbor (the last, where k is less) of the rows that it was fitted on, at
-  // percentiles 0 .. 100, ascending.  Between the 90th and the 99th answers fade to the base's.
-  std::vector<float> distances;
+  // Of the rows that it was fitted on, at percentiles 0 .. 100, ascending.  Answers fade to the
+  // base's between the 95th and the 99th distance to the 10th neighbor (the last, where k is less),
+  // and from the 5th spread down to the least: the standard deviation of the logits over the
+  // classes.  Without spreads (regression, and memories from before) from the 90th distance on.
+  std::vector<float> distances, spreads;
 
   bool operator==(const Blend&) const = default;
 };
 
 // What is done to keys before distances are measured (docs/predictor.md, "Keys").  The memory does
-// it: to its own keys once, when they are stored, and to every query.  Whoever gives or gets keys
-// has them as the model makes them.
+// it: to its own keys once, when they are stored, and to every query.  Keys that you
+// give or get are as the model makes them.
 enum class KeyTransform {
   kNone,
   kUnit,    // divided by their length, so that distances rank as cosines do; 0 stays 0
@@ -77,8 +79,10 @@ enum class ResidualForm {
   kLogits,  // labels and logits: the temperature may still change
   kDense,   // residuals frozen at one temperature; the only form for regression
   kSparse,  // the `top` residuals of largest magnitude, frozen at one temperature
+  kPacked,  // the largest residuals of each row, as many as hold `packed_share` of its mass, a byte
+            // each; frozen at one temperature.  What compression makes (compress.h).
 };
-const char* ResidualFormName(ResidualForm form);  // "logits", "dense", "sparse"
+const char* ResidualFormName(ResidualForm form);  // "logits", "dense", "sparse", "packed"
 
 // Only a memory of tokens has this note: the fingerprint of their token set (lm/token_memory.h).
 inline constexpr char kTokensNote[] = "tokens_fingerprint";
@@ -91,7 +95,9 @@ struct MemoryDescription {
   KeyType key_type = KeyType::kFloat32;
   KeyTransform key_transform = KeyTransform::kNone;
   ResidualForm form = ResidualForm::kLogits;
-  int64_t top = 128;                // kSparse only: entries kept per row
+  int64_t top = 128;                // kSparse: entries kept per row; kPacked: at most, 1 .. 255
+  float packed_share = 0.99f;       // kPacked: of each row's mass, above 0, at most 1
+  float packed_least = 0;           // kPacked: rows with less residual mass keep no entry, 0 .. 1
   bool half_residuals = false;      // kDense, kSparse: values stored as float16
   Parameters parameters;            // a frozen form has its frozen temperature
   bool tuned = false;               // parameters were chosen by Tune()
@@ -319,10 +325,10 @@ Status RemoveIndex(const std::string& path, const ChangeOptions& options = {});
 // Replaces parameters, calibrator, `tuned`, answer, blend, notes and the key transform; the rest
 // of `description` is not read, but its shapes must be the memory's.  kInvalidArgument if a
 // frozen memory would get another temperature.
-// With another key transform every key is written anew, and the index, if any, rebuilt.  The former
-// keys stay in the folder as long as rows and notes do not change again, and a return to their
-// transform takes them back, bit for bit; otherwise keys are computed from the stored ones, which
-// rounds them anew: by 1e-6 of their size, float16 and int8 by their step.
+// With another key transform every key is written again, and the index, if any, rebuilt.  The
+// former keys stay in the folder as long as rows and notes do not change again, and a return to
+// their transform takes them back, bit for bit; otherwise keys are computed from the stored ones,
+// which rounds them again: by 1e-6 of their size, float16 and int8 by their step.
 Status UpdateDescription(const std::string& path, const MemoryDescription& description,
                          const ChangeOptions& options = {});
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "resmem/progress.h"
+#include "resmem/residual_memory.h"
 #include "resmem/status.h"
 
 namespace resmem {
@@ -29,6 +30,7 @@ struct ScrubReport {
   int64_t broken = 0;                        // blocks, and files that cannot be opened
   static constexpr size_t kMostDamage = 100;
   std::vector<std::string> damage;  // what is wrong where, the first kMostDamage
+  MemoryDescription description;    // of the memory, whose manifest is sound
 
   bool sound() const { return broken == 0; }
 };

@@ -27,8 +27,10 @@ struct Grid {
   std::vector<float> temperature;  // > 0; a frozen memory allows its own only
 };
 // Around the paper's values, sigma scaled to the distances found: 20 x 20 x 20, k at most `rows`.
+// Tune() goes beyond the axes' ends where the best point lies there, with k up to kMostTunedK.
 // `typical_distance`: the median over queries of the distance to the tenth neighbor.
 Grid DefaultGrid(double typical_distance, int64_t rows);
+inline constexpr int64_t kMostTunedK = 1024;  // for more neighbors no index is of use
 
 struct TuneOptions {
   Grid grid;  // an empty axis is filled from DefaultGrid(); others are sorted
@@ -46,8 +48,15 @@ struct TuneOptions {
   static constexpr int64_t kFewestRowsForSlopes = 250;  // for coefficients that depend on distance
   bool leave_one_out = false;  // the rows are those of the memory; see EvaluationOptions
   uint64_t seed = 0;           // of the folds
+  // Rows of one slice are not independent, such as a document's tokens: whole slices make up the
+  // folds, and the blend's intervals count slices, not rows.  Needs two slices or more.
+  bool whole_slices = false;
   // What may be held at once: each row's logits and largest-k neighbors (12 bytes each).
   int64_t memory_limit = int64_t{4} << 30;
+  // For the parts of the rows that the blend is fitted on, 20 bytes a class and row.  Where more
+  // rows are given than fit, as many as do, evenly spread; a warning says how many.
+  int64_t fit_megabytes = 3072;
+  static constexpr int64_t kMostFitMegabytes = int64_t{1} << 24;
   int threads = 0;
   Progress* progress = nullptr;
 };
@@ -64,7 +73,7 @@ struct BlendTuning {
   bool adopted = false;        // cross-validation supports it: the memory's answer is this
   std::string reason;          // why it is not adopted, or not fitted; a sentence
   std::optional<Blend> blend;  // as fitted on all rows; none: nothing was fitted
-  int64_t rows = 0;            // that it was fitted on; fewer than given where classes are many
+  int64_t rows = 0;            // that it was fitted on, see TuneOptions::fit_megabytes
   int64_t folds = 0;
   int64_t points = 0;   // of the grid, which follows the optimum
   bool slopes = false;  // coefficients depend on distance
@@ -117,19 +126,25 @@ struct Tuning {
   KeyTuning keys;
   Grid grid;                        // sorted, as used
   std::vector<TuningPoint> points;  // k fastest, then sigma, then temperature
-  // k = 0, the base alone, where no point is better or none meets the limit; a warning says so.
-  // The temperature is then 1, or the frozen one.
+  // The best point on these rows.  k = 0, the base alone, where no point is better or none meets
+  // the limit; a warning says so.  The temperature is then 1, or the frozen one.
   Parameters chosen;
   PairedGain chosen_gain;                          // on the rows it was chosen on: optimistic
   std::optional<PairedGain> cross_validated_gain;  // with folds: the honest one
   double base_loss = 0, chosen_loss = 0;           // regression
   std::optional<double> cross_validated_loss;
+  // Why cross-validation does not support `chosen`; a sentence.  Empty: it does, or it was not
+  // asked (no folds, and only ResMem was asked for).
+  std::string resmem_reason;
+  // What the memory answers by from now on: ResMem at `chosen`, the blend, or the base where
+  // neither is supported.  None: nothing was fitted, and the memory stays as it is.
+  std::optional<Method> answer;
   std::string calibrator;  // the name with the lowest NLL on these rows
   float calibrator_temperature = 1;
-  double calibrated_nll = 0;         // with it
-  std::optional<BlendTuning> blend;  // unless TuneOptions::method is kResMem
-  Rivals rivals;                     // by the same objective; classification
-  std::vector<RivalTuning> rival_tunings;
+  double calibrated_nll = 0;               // with it
+  std::optional<BlendTuning> blend;        // unless TuneOptions::method is kResMem
+  Rivals rivals;                           // by the same objective; classification
+  std::vector<RivalTuning> rival_tunings;  // none below TuneOptions::kFewestRows
   std::vector<std::string> warnings;
   double search_seconds = 0, grid_seconds = 0, rival_seconds = 0;
 };
@@ -140,10 +155,11 @@ struct Tuning {
 // Every point counts exactly what Evaluate() would count there, for any thread count.
 Result<Tuning> Tune(const Predictor& predictor, const RowSource& rows, const TuneOptions& options);
 
-// The memory's description with this choice and its trace in it, for UpdateDescription(): the blend
-// as its answer where it was adopted, the base where it was fitted and not adopted; and the key
-// transform that was chosen, for which UpdateDescription() rewrites the keys.  What the
-// description said before is kept for UndoTuning().
+// The memory's description with this choice and its trace in it, for UpdateDescription():
+// Tuning::answer, and the key transform that was chosen, for which UpdateDescription() rewrites the
+// keys.  ResMem's parameters stay as they were where only ResMem was asked for and
+// cross-validation does not support it.  What the description said before is kept for
+// UndoTuning().  Without an answer: the description as it is.
 MemoryDescription ApplyTuning(MemoryDescription description, const Tuning& tuning);
 // The description as it was before the last ApplyTuning().  kNotFound where there is nothing to
 // restore.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "resmem/data/array.h"
+#include "resmem/data/table.h"
 #include "resmem/rows.h"
 #include "resmem/status.h"
 
@@ -31,6 +32,9 @@ class RowMaker {
   virtual std::string source(int64_t row) const = 0;
 };
 
+// Probabilities below it count as it: trees say 0, which has no logarithm.
+inline constexpr float kProbabilityFloor = 1e-4f;
+
 struct DatasetSources {
   // A folder or .npz/.safetensors file whose arrays have the usual names: keys (or
   // embeddings, features), logits (or predictions), labels (or targets), ids, sources,
@@ -41,6 +45,34 @@ struct DatasetSources {
   // Instead of `all`, keys and logits; also gives labels and sources if those are not named.
   std::shared_ptr<const RowMaker> made;
   std::optional<Role> role;  // every row's role, if there is no split array
+  // Instead of `all`: a table whose columns have roles.  A source named above takes precedence over
+  // its column.
+  std::optional<TableSource> table;
+  // Names of the classes in their order, for labels that are names; empty: learned from the labels.
+  std::vector<std::string> class_names;
+  // Instead of logits, also found by that name: each counts as its logarithm, one below the floor
+  // as the floor.  One column is the probability of class 1 of two.
+  std::optional<ArraySource> probabilities;
+  float probability_floor = kProbabilityFloor;
+  // Classes of the memory that the rows are for, where that may be more than the logits have
+  // columns: those that the base does not know follow (new_classes.h).  0: as many as there are
+  // columns.
+  int64_t classes = 0, base_classes = 0;
+  // Labels may be classes beyond these: see Dataset::added_classes().
+  bool new_classes = false;
+  // Rows with a key, logit or target that is not finite, or without a label, are left out.
+  bool skip_bad = false;
+  // With skip_bad: without ids, a row's id is its number in the data.
+  bool ids_from_numbers = false;
+};
+
+// Whether these values may be probabilities: none below 0, and a sum of 1.
+bool LooksLikeProbabilities(std::span<const float> values);
+
+// Rows that skip_bad left out.
+struct SkippedRows {
+  int64_t rows = 0;
+  std::vector<std::string> places;  // the first few, as "row 17 (keys, column 3 is nan)"
 };
 
 // A dataset on disk, read in blocks of rows.  Opening checks that the row counts agree.
@@ -51,7 +83,7 @@ class Dataset {
   static Result<Dataset> Open(const DatasetSources& sources, Task task = Task::kClassification);
 
   Task task() const { return task_; }
-  int64_t rows() const { return rows_; }
+  int64_t rows() const { return kept_ ? static_cast<int64_t>(kept_->size()) : rows_; }
   int64_t dim() const;      // columns of keys
   int64_t outputs() const;  // columns of logits: classes, or regression outputs; 0 without logits
   bool has_labels() const;  // or targets, for regression
@@ -59,6 +91,20 @@ class Dataset {
   bool has_ids() const { return ids_.has_value(); }
   bool has_sources() const { return sources_.has_value() || made_ != nullptr; }
   bool has_slices() const { return slices_.has_value(); }
+  // Classes of the labels beyond those of the memory; outputs() counts them, too.
+  int64_t added_classes() const { return added_classes_; }
+  float new_class_floor() const { return new_floor_; }  // what the base gives each
+  // Of probabilities that took the place of logits.
+  std::optional<float> probability_floor() const { return floor_; }
+  // Of labels that are names, or as they were given; else empty.
+  const std::vector<std::string>& class_names() const { return class_names_; }
+  const std::optional<TableReading>& table() const { return table_; }
+  // Key columns of a table or CSV file of which each value goes with one label only: perhaps copies
+  // of the label.
+  const std::vector<std::string>& telltale() const { return telltale_; }
+  const SkippedRows& skipped() const { return skipped_; }
+  // Of a row, in the data: the same unless rows are skipped.
+  int64_t row_number(int64_t row) const { return kept_ ? (*kept_)[static_cast<size_t>(row)] : row; }
   // Reading runs a model: read few rows at once, to show progress and to react to a signal.
   bool made() const { return made_ != nullptr; }
 
@@ -81,20 +127,41 @@ class Dataset {
   Result<std::vector<int64_t>> CountRoles() const;  // indexed by Role
 
  private:
-  Status ReadChecked(int64_t begin, int64_t count, Block* block) const;
-  Status ReadKeysAndLogits(int64_t begin, int64_t count, Block* block) const;
-  Status ReadLabels(int64_t begin, int64_t count, Block* block) const;
+  Status ReadBlock(int64_t begin, int64_t count, bool check, Block* block) const;
+  Status ReadKept(int64_t begin, int64_t count, Block* block) const;
+  Status FindKept();
+  Status CountClasses(const DatasetSources& sources, int64_t known);
+  Status ReadKeysAndLogits(int64_t begin, int64_t count, bool check, Block* block) const;
+  Status ReadLabels(int64_t begin, int64_t count, bool check, Block* block) const;
   Status ReadSources(int64_t begin, int64_t count, Block* block) const;
 
   Task task_ = Task::kClassification;
-  int64_t rows_ = 0;
+  int64_t rows_ = 0;  // bad ones included
   std::optional<Array> keys_, logits_, labels_, targets_, ids_, sources_, split_, slices_;
   std::shared_ptr<const RowMaker> made_;
   std::optional<Role> role_;
+  std::vector<std::string> class_names_, telltale_;
+  std::optional<TableReading> table_;
+  std::optional<float> floor_;
+  // With classes that the base does not know: how many in all, and what the base gives each of
+  // them.
+  int64_t classes_ = 0, added_classes_ = 0;
+  float new_floor_ = kProbabilityFloor;
+  std::optional<std::vector<int64_t>> kept_;  // row numbers, ascending; none: all are
+  bool ids_from_numbers_ = false;
+  SkippedRows skipped_;
 };
+
+// These rows of `rows`, copied; an id given for each takes the place of its own.
+void GatherRows(const Rows& rows, std::span<const int64_t> which, std::span<const uint64_t> ids,
+                Dataset::Block* out);
 
 // The file's rows.  block_rows 0: blocks of about 64 MB.
 RowSource ReadDataset(const Dataset& dataset, int64_t block_rows = 0);
+
+// The role of each of `rows` rows, from an array of a split: train, validation or test, or 0, 1, 2.
+// Errors: those of OpenArray(), kBadData (another number of rows, or what is no role).
+Result<std::vector<Role>> ReadSplit(const ArraySource& source, int64_t rows);
 
 }  // namespace resmem
 

@@ -3,6 +3,7 @@
 #define RESMEM_DATA_EXPORT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ std::vector<ExportPart> ExportParts(const MemoryDescription& description);
 struct ExportOptions {
   std::vector<std::string> parts;  // by name; empty: the usual ones that the memory has
   Progress* progress = nullptr;
+  // Only these rows, by id; none: all living ones.
+  std::optional<std::vector<uint64_t>> ids{};
 };
 
 struct ExportedArrays {
@@ -35,8 +38,8 @@ struct ExportedArrays {
 
 // Writes one line for each living row, by ascending row number, to `path` as ArrayWriter does: an
 // .npz file or a folder.  Memory use does not grow with the rows.  Errors: kInvalidArgument (a part
-// that there is not, or that this memory does not have), kCorrupt, kCancelled, kIo,
-// kResourceExhausted.
+// that there is not, or that this memory does not have), kNotFound (an id), kCorrupt, kCancelled,
+// kIo, kResourceExhausted.
 Result<ExportedArrays> ExportMemory(const ResidualMemory& memory, const std::string& path,
                                     const ExportOptions& options = {});
 

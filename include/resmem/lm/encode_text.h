@@ -3,6 +3,7 @@
 #define RESMEM_LM_ENCODE_TEXT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "resmem/lm/text_counts.h"
@@ -16,6 +17,7 @@ namespace resmem {
 struct EncodeOptions {
   int threads = 0;  // 0: all processors
   Progress* progress = nullptr;
+  std::optional<int32_t> end_id{};  // of each document; none: the tokenizer's own
 };
 
 struct EncodedText {
@@ -26,7 +28,7 @@ struct EncodedText {
 };
 
 // Writes all that is left of `source` to `path` (token_set.h).  A document in which the tokenizer
-// finds nothing counts as empty.  Errors: kUnsupported (the tokenizer has no </s>), kBadData (no
+// finds nothing counts as empty.  Errors: kUnsupported (no token ends a document), kBadData (no
 // document), kCancelled, and those of the source and of writing; then `path` is unchanged.
 Result<EncodedText> EncodeText(TextSource* source, const Tokenizer& tokenizer,
                                const std::string& path, const EncodeOptions& options = {});

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "resmem/models/onnx_model.h"
 #include "resmem/status.h"
@@ -34,6 +35,10 @@ struct TokenInput {
   std::span<const int32_t> ids;
   int64_t wanted = 0;
 };
+
+// A text that grows: what the model computed of earlier tokens is kept where it can be.  One thread
+// at a time.
+class TokenStream;
 
 // An answer depends on its own window alone and never on the number of threads.  Immutable: const
 // methods need no lock on any number of threads.
@@ -58,9 +63,28 @@ class TokenModel {
              std::span<float> logits) const;
 
  private:
+  friend class TokenStream;
   struct Impl;
   explicit TokenModel(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
+};
+
+class TokenStream {
+ public:
+  // Of no tokens; the model must outlive it.
+  explicit TokenStream(const TokenModel& model) : model_(&model) {}
+
+  // Whether a token costs less than all that were read before it.
+  bool keeps_past() const;
+  // Reads `ids` (at least one) behind those read before and answers the last one, by no more than
+  // the context's last tokens.  Where the past is kept and the context is full, the last three
+  // quarters of it are read again.  Errors: those of TokenModel::Run().
+  Status Append(std::span<const int32_t> ids, std::span<float> key, std::span<float> logits);
+
+ private:
+  const TokenModel* model_;
+  TokenPast past_;
+  std::vector<int32_t> ids_;  // read so far
 };
 
 }  // namespace resmem

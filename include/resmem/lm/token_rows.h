@@ -18,7 +18,8 @@ namespace resmem {
 
 struct TokenRowsOptions {
   WindowShape shape;
-  int64_t documents = 0;  // only the first N; 0: all
+  int64_t documents = 0;       // only the first N; 0: all
+  int64_t first_document = 0;  // of these, only from this one on: a shard
 };
 
 // Refers to the model and the set, which must outlive it.  Const methods may be called from any
@@ -33,9 +34,14 @@ class TokenRows {
   const TokenModel& model() const { return *model_; }
   const TokenSet& set() const { return *set_; }
   const TokenWindows& windows() const { return windows_; }
+  // Documents [first_document(), documents()) are used; what follows counts only them.
   int64_t documents() const { return documents_; }
-  int64_t rows() const;          // of the documents that are used
-  int64_t window_count() const;  // of the same documents
+  int64_t first_document() const { return first_document_; }
+  int64_t rows() const;
+  int64_t window_count() const;
+  // Numbers among those of the whole set.
+  int64_t first_row() const;
+  int64_t first_window() const { return windows_.WindowOfRow(first_row()); }
 
   // Buffers for one block; reused between calls.
   struct Block {
@@ -45,19 +51,22 @@ class TokenRows {
     std::vector<uint64_t> ids;        // the row's number in the set
     std::vector<std::string> slices;  // the document's number, "000017"
   };
-  // The rows that windows [begin, end) keep, in order.
+  // The rows that windows [begin, end) keep, in order; window 0 is first_window().
   Status Read(int64_t begin, int64_t end, Block* block) const;
+  // Of any windows.
+  Status Read(std::span<const int64_t> windows, Block* block) const;
 
   // All of them in blocks of a few windows, each row's slice being its document.
   RowSource Source() const;
 
  private:
-  TokenRows(const TokenModel& model, const TokenSet& set, TokenWindows windows, int64_t documents);
+  TokenRows(const TokenModel& model, const TokenSet& set, TokenWindows windows,
+            int64_t first_document, int64_t documents);
 
   const TokenModel* model_;
   const TokenSet* set_;
   TokenWindows windows_;
-  int64_t documents_;
+  int64_t first_document_, documents_;
 };
 
 // The keys of at most `most` rows, one after another: queries for IndexMemory().  Sampled by the

@@ -12,6 +12,9 @@
 #define RESMEM_LM_TOKEN_WINDOWS_H_
 
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "resmem/lm/token_set.h"
@@ -23,6 +26,10 @@ struct WindowShape {
   int64_t length = 256;
   int64_t stride = 192;
 };
+
+// "256 every 192", as a memory's notes keep it; nothing where the text is not that.
+std::string WindowsText(const WindowShape& shape);
+std::optional<WindowShape> ParseWindows(std::string_view text);
 
 // Positions are those of tokens in the set.
 struct TokenWindow {

@@ -34,6 +34,7 @@ struct RowsToEmbed {
   std::optional<Role> role;                        // of every row
   // Lines that name the model and the data.  Work continues only if they are the same.
   std::vector<std::string> made_from;
+  std::span<const Role> roles = {};  // of each row, instead of `role`
 };
 
 struct EmbeddingFolderOptions {

@@ -50,6 +50,9 @@ struct ImageSetSource {
   // that a folder with some of the classes has the right labels; else folders are numbered in the
   // order of their names.
   std::vector<std::string> class_names;
+  // How many classes the model has, 0 if unknown.  Without names, class folders are numbered only
+  // if there are as many of them: which class a folder of fewer is, nothing says.
+  int64_t classes = 0;
 };
 
 // Movable, immutable: const methods may be called from any number of threads.

@@ -3,8 +3,9 @@
 //   model.onnx   self-contained (no external data), whose outputs hold
 //                  embedding   rows x dim       the key of each row (rows x dim x 1 x 1 will do)
 //                  logits      rows x classes
-//                of a language model: windows x positions x dim and x classes, and the input is
-//                int64 token ids, windows x positions
+//                of a language model: windows x positions x dim and x classes (or without the
+//                first side), and the input is token ids, windows x positions; it may also take
+//                masks, positions and what it computed of earlier tokens (docs/lm.md)
 //   model.json   the manifest: what goes in, what comes out, docs/models.md
 //
 // The graph is run by ONNX Runtime, a shared library that is loaded when the first model is
@@ -87,7 +88,8 @@ struct OnnxSummary {
   // Tensors that can serve as the embedding, the most likely first: the input of the last Gemm or
   // MatMul, then those before it, backwards.
   std::vector<OnnxTensor> candidates;
-  std::string logits;  // what prepare takes as logits; "" where that is unclear
+  std::string logits;         // what prepare takes as logits; "" where that is unclear
+  bool takes_tokens = false;  // a language model, by its inputs
   std::map<std::string, int64_t> operators;  // how often each occurs, subgraphs too
 };
 // The file is hostile until checked: sizes, nesting, external data outside its folder.
@@ -107,17 +109,37 @@ struct PrepareOptions {
   int64_t height = 0, width = 0;
   std::vector<float> mean, deviation;  // empty: 0 and 1 for every channel; one value: for all
   int64_t resize = 0;
+  // Tokens: the longest window; 0: what config.json beside the file says, else 512 or what runs.
+  int64_t context = 0;
+  std::string tokenizer;  // its fingerprint; empty: unknown
   std::vector<std::string> class_names;
   std::string network;
 };
 // Writes `output` and its manifest: the graph of `source` with embedding and logits among its
 // outputs, external data included, and a Transpose before it if it takes channels last.  Runs
 // it first: the manifest's dim and classes are what came out, and a graph whose answer to a row
-// changes with the rows around it, one exported for training, is refused.
+// changes with the rows around it, one exported for training, is refused.  So is a language model
+// whose answers change with the tokens behind them, or with whether those before it are kept.
 // Errors: kNotFound, kBadData, kInvalidArgument (a name that is not there), kUnsupported (an
 // operator or library that is not there), kIo.
 Result<ModelManifest> PrepareOnnx(const std::string& source, const PrepareOptions& options,
                                   const std::string& output, const OnnxOptions& runtime);
+
+// What a language model keeps of the tokens that it has read (past_key_values); of one text, and of
+// the model that filled it.
+class TokenPast {
+ public:
+  TokenPast();
+  TokenPast(TokenPast&&) noexcept;
+  TokenPast& operator=(TokenPast&&) noexcept;
+  ~TokenPast();
+  int64_t tokens() const;
+
+ private:
+  friend class OnnxModel;
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 // Rows are run in batches that begin at the same rows for any number of threads; a batch is
 // computed by one thread, so an answer never depends on their number.  The last batch of a
@@ -156,6 +178,14 @@ class OnnxModel {
   // left out.
   Status RunTokens(std::span<const std::span<const int32_t>> windows,
                    const TokenAnswer& answer) const;
+
+  // Whether the graph takes what it computed of earlier tokens, and gives it.
+  bool keeps_past() const;
+  // Reads `ids` behind the tokens of `past`, together at most context, and answers the last one.
+  // After an error `past` is of no use.  Errors: kUnsupported where !keeps_past(), and those of
+  // RunTokens().
+  Status RunOn(std::span<const int32_t> ids, TokenPast* past, std::span<float> key,
+               std::span<float> logits) const;
 
  private:
   struct Impl;

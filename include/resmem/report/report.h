@@ -18,9 +18,12 @@
 #include <string_view>
 #include <vector>
 
+#include "resmem/audit.h"
+#include "resmem/compress.h"
 #include "resmem/diagnosis.h"
 #include "resmem/evaluation.h"
 #include "resmem/scrub.h"
+#include "resmem/snapshots.h"
 #include "resmem/tuner.h"
 
 namespace resmem {
@@ -56,6 +59,9 @@ struct MemoryInfo {
   std::map<std::string, std::string> notes;
   // They read every row, so the caller asks for them: DescribeMass().
   std::optional<double> residual_mass, dropped_mass;
+  // They read other folders, so the caller asks for them: ListSnapshots(), FindInSnapshots().
+  std::optional<SnapshotList> snapshots;
+  std::optional<std::vector<SnapshotRows>> in_snapshots;  // rows that were asked for
 };
 
 struct RunInfo {
@@ -89,12 +95,14 @@ struct Thumbnail {
   std::vector<uint8_t> pixels;
   bool empty() const { return pixels.empty(); }
 };
+// kBadData where the pixels are not height x width x channels, or a side is over 4096.
+Result<std::vector<uint8_t>> EncodePng(const Thumbnail& image);
 
 // One query with its exact ledger.  Image and text may both be empty.
 struct Example {
   int64_t row = 0;  // among the rows evaluated
   int32_t truth = -1;
-  double change = 0;  // of the true class's score: ResMem - base
+  double change = 0;  // of the true class's score: the answer's - the base's
   Explanation explanation;
   Thumbnail image;
   std::string text;  // a token context, a sentence
@@ -109,7 +117,10 @@ enum class ExampleRule {
 };
 
 struct ExampleOptions {
-  std::optional<Parameters> parameters;  // none: the memory's own
+  // Whose answer; none: the memory's own, or ResMem's at parameters that are given and where the
+  // memory answers as the base.
+  std::optional<Method> method;
+  std::optional<Parameters> parameters;  // none: the method's own in this memory
   ExampleRule rule = ExampleRule::kLargestChange;
   int64_t count = 6;           // of each kind, fixed and harmed
   uint64_t seed = 0;           // kRandom
@@ -172,7 +183,16 @@ std::string ExamplesJson(std::span<const Example> examples, std::string_view rul
 std::string FiguresJson(std::string_view title, std::span<const Figure> figures,
                         const RunInfo& run);
 std::string DiagnosisJson(const Diagnosis& diagnosis, const RunInfo& run);
+// `harm`: null where no rows were held out for it.
+std::string AuditJson(const Audit& audit, const HarmReport* harm, const ResidualMemory& memory,
+                      const RunInfo& run);
 std::string MemoryJson(const MemoryInfo& memory, const RunInfo& run);
+// `written`: the path of the compressed memory; empty if none was written.
+std::string CompressionJson(const Compression& compression, const std::string& written,
+                            int64_t written_bytes, const RunInfo& run);
+// `before`, `after`: paths.
+std::string DifferenceJson(const std::string& before, const std::string& after,
+                           const MemoryDifference& difference, const RunInfo& run);
 std::string ScrubJson(const std::string& memory, const ScrubReport& report, const RunInfo& run);
 
 // Several documents as one, in the order in which the page shows them; a combined one
