@@ -9,6 +9,7 @@
 #include "outputs/memory_output.h"
 #include "outputs/memory_text.h"
 #include "process/last_words.h"
+#include "resmem/data/new_classes.h"
 
 namespace resmem::cli {
 namespace {
@@ -26,6 +27,11 @@ class Append : public Command {
                "instead of --logits, for a memory made from out-of-fold logits: each row's logits "
                "from a model trained without that row")
         .File();
+    line.Flag(
+        "--new-classes", &new_classes_,
+        "labels may be classes that the memory and its base do not have: they are added after "
+        "the others, and the base counts as giving each the probability --floor "
+        "(docs/new_classes.md)");
     roles_.Declare(line, Role::kTrain);
     model_.Declare(line, /*check=*/true);
     line.Group("Change");
@@ -37,6 +43,8 @@ class Append : public Command {
     line.AddExample("this week's labels", "resmem append my.resmem --data week47.npz");
     line.AddExample("by a job that is started again where it failed",
                     "resmem append my.resmem --data week47.npz --token week47 --wait 60");
+    line.AddExample("rows of a class that the base does not know",
+                    "resmem append my.resmem --data otters.npz --new-classes");
     line.AddExample("images, one folder per class, through the memory's own model",
                     "resmem append my.resmem --images week47");
   }
@@ -44,6 +52,7 @@ class Append : public Command {
   Result<ExitCode> Run(Console& console) override {
     AnnounceChange("the rows were added: do not add them again");
     RESMEM_RETURN_IF_ERROR(data_.ReplaceLogits(out_of_fold_logits_));
+    data_.set_new_classes(new_classes_);
     MemoryDescription description;
     std::optional<Input> input;
     {  // the memory must not stay open while it is written
@@ -67,21 +76,39 @@ class Append : public Command {
     RESMEM_ASSIGN_OR_RETURN(RowSource rows, SelectRows(dataset, role));
     if (nameless) rows = WithoutSources(rows);
     options_.change.progress = console.progress();
-    RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer,
-                            MemoryWriter::Append(memory_path_, rows.rows(), options_));
-    const bool repeated = writer.repeated();
-    if (!repeated) RESMEM_RETURN_IF_ERROR(WriteRows(rows, &writer, console));
+    RESMEM_ASSIGN_OR_RETURN(const bool added, dataset.added_classes() > 0
+                                                  ? AppendClasses(dataset, rows, console)
+                                                  : Add(rows, console));
     RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, OpenChanged(memory_path_, console));
-    RESMEM_RETURN_IF_ERROR(output_.Print(
-        memory_path_, memory, data_.Paths(),
-        (repeated ? "added before, by the same token: " : "added ") + Counted(rows.rows(), "row") +
-            "; " + memory_path_ + " holds " + Count(memory.rows()) + "\n",
-        console));
+    RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, data_.Paths(),
+                                         (added ? "added " : "added before, by the same token: ") +
+                                             Counted(rows.rows(), "row") + "; " + memory_path_ +
+                                             " holds " + Count(memory.rows()) + "\n",
+                                         console));
     WarnOfObstacle(memory_path_, memory, console);
     return ExitCode::kOk;
   }
 
  private:
+  // False where the memory knows the token of these rows.
+  Result<bool> Add(const RowSource& rows, Console& console) const {
+    RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer,
+                            MemoryWriter::Append(memory_path_, rows.rows(), options_));
+    if (writer.repeated()) return false;
+    RESMEM_RETURN_IF_ERROR(WriteRows(rows, &writer, console));
+    return true;
+  }
+  Result<bool> AppendClasses(const Dataset& dataset, const RowSource& rows,
+                             Console& console) const {
+    RESMEM_ASSIGN_OR_RETURN(const bool added,
+                            AppendNewClasses(memory_path_, dataset.outputs(), dataset.class_names(),
+                                             dataset.new_class_floor(), rows, options_));
+    if (!added) return false;
+    console.Note(memory_path_ + ": classes added: " + Count(dataset.added_classes()) + ", now " +
+                 Count(dataset.outputs()) + "; tune it again on validation rows that hold them");
+    return true;
+  }
+
   // The names of images, for a memory that has no place for them.
   static RowSource WithoutSources(const RowSource& rows) {
     return RowSource(rows.rows(), [rows](const RowSource::Use& use) {
@@ -105,6 +132,7 @@ class Append : public Command {
   DatasetOptions data_;
   RoleOptions roles_;
   ModelOptions model_;
+  bool new_classes_ = false;
   AppendOptions options_;
   MemoryOutput output_;
 };

@@ -5,6 +5,7 @@
 #include "inputs/memory_options.h"
 #include "outputs/memory_output.h"
 #include "outputs/memory_text.h"
+#include "outputs/snapshot_text.h"
 #include "process/last_words.h"
 
 namespace resmem::cli {
@@ -12,6 +13,16 @@ namespace {
 
 // A broken one is rebuilt.
 constexpr OpenOptions kWithoutIndex{.verify_blocks = false, .exact = true};
+
+// Of rows whose bytes compaction erases.
+std::vector<uint64_t> DeletedIds(const ResidualMemory& memory) {
+  std::vector<uint64_t> ids;
+  if (memory.rows() == memory.capacity()) return ids;
+  for (int64_t row = 0; row < memory.capacity(); ++row) {
+    if (memory.deleted(row) && !memory.FindId(memory.id(row))) ids.push_back(memory.id(row));
+  }
+  return ids;
+}
 
 class Compact : public Command {
  public:
@@ -33,16 +44,21 @@ class Compact : public Command {
   Result<ExitCode> Run(Console& console) override {
     AnnounceChange("the memory was compacted");
     int64_t before = 0;
+    std::vector<uint64_t> erased;
     {  // the old files may go only when this process no longer maps them
       RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                               ResidualMemory::Open(memory_path_, kWithoutIndex));
       before = memory.bytes_on_disk();
+      erased = DeletedIds(memory);
     }
     RESMEM_RETURN_IF_ERROR(CompactMemory(
         memory_path_,
         {.freeze = freeze_, .progress = console.progress(), .wait_seconds = wait_seconds_}));
     RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                             ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
+    if (!erased.empty()) {
+      output_.TellRowsInSnapshots(WarnOfRowsInSnapshots(memory_path_, erased, console));
+    }
     RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, {},
                                          memory_path_ + ": " + Counted(memory.rows(), "row") +
                                              ", " + Bytes(before) + " before, " +

@@ -4,9 +4,12 @@
 
 #include "console/command.h"
 #include "console/format.h"
+#include "console/next_step.h"
 #include "console/output.h"
+#include "inputs/cannot_read.h"
 #include "inputs/memory_options.h"
 #include "outputs/memory_output.h"
+#include "outputs/snapshot_text.h"
 #include "process/last_words.h"
 
 namespace resmem::cli {
@@ -15,9 +18,11 @@ namespace {
 class Delete : public Command {
  public:
   void Declare(CommandLine& line) override {
-    line.About("remove rows from a memory by id",
-               "The rows no longer affect answers once the memory is opened again; 'resmem "
-               "compact' removes their bytes from disk. If any id is unknown, nothing is deleted.");
+    line.About(
+        "remove rows from a memory by id",
+        "The rows no longer affect answers once the memory is opened again; 'resmem "
+        "compact' removes their bytes from disk. If any id is unknown, nothing is deleted. Rows "
+        "live on in snapshots that were taken before: a warning names them.");
     DeclareMemory(line, &memory_path_);
     line.Group("Rows (one of the two)");
     line.Value("--ids", &ids_, "LIST", "ids: 3,5,9");
@@ -42,15 +47,18 @@ class Delete : public Command {
     RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, OpenChanged(memory_path_, console));
     const std::string words = "deleted " + Counted(static_cast<int64_t>(ids_.size()), "row") +
                               "; " + memory_path_ + " holds " + Count(memory.rows()) + "\n";
+    const std::vector<SnapshotRows> left = WarnOfRowsInSnapshots(memory_path_, ids_, console);
+    output_.TellRowsInSnapshots(left);
     RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, {}, words, console));
-    console.Note("their bytes stay on disk until you run: resmem compact " + memory_path_);
+    console.Note("their bytes stay on disk until you run: " +
+                 CommandText({"compact", memory_path_}));
     return ExitCode::kOk;
   }
 
  private:
   Status ReadIdsFile() {
     std::ifstream file(ids_file_);
-    if (!file) return Status(ErrorCode::kNotFound, ids_file_ + ": cannot be read");
+    if (!file) return CannotRead(ids_file_, "");
     int64_t number = 0;
     for (std::string text; std::getline(file, text);) {
       ++number;

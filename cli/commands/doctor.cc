@@ -37,7 +37,8 @@ class Doctor : public Command {
         "reports the recall and the accuracy lost. Also measures the recall on rows that you give. "
         "If those have logits and labels, compares the base with base + memory on them; otherwise "
         "on the memory's own rows, leaving each one out.\nExits with 5 if base + memory is worse "
-        "than the base on the compared rows by any amount; the verdict says whether that many rows "
+        "than the base on the compared rows by any amount, in accuracy or in NLL, as eval "
+        "--fail-if-worse does; the verdict says whether that many rows "
         "prove it. Rows that the base was trained on give no verdict and never exit with 5. Those "
         "are: rows of which any is marked train, rows that are mostly in the memory, and the "
         "memory's own rows unless its logits are out-of-fold.");

@@ -13,12 +13,15 @@
 #include "inputs/dataset_options.h"
 #include "inputs/images/model_options.h"
 #include "inputs/images/runtime_options.h"
+#include "inputs/logits_check.h"
 #include "inputs/row_range.h"
 #include "outputs/output_paths.h"
+#include "process/last_words.h"
 #include "resmem/data/array.h"
 #include "resmem/models/embedding_folder.h"
 #include "resmem/models/image_set.h"
 #include "resmem/models/onnx_model.h"
+#include "resmem/system_error.h"
 
 namespace resmem::cli {
 namespace {
@@ -37,7 +40,7 @@ class Embed : public Command {
   Status DescribeData(const std::vector<std::string>& paths);
   Status Print(const EmbeddedRows& done, double seconds, Console& console) const;
 
-  std::string model_path_, data_, output_, part_, range_, labels_path_;
+  std::string model_path_, data_, output_, part_, range_, labels_path_, split_path_;
   std::optional<int64_t> resize_;
   std::optional<Role> role_;
   OnnxOptions runtime_;
@@ -47,6 +50,7 @@ class Embed : public Command {
   std::optional<Array> table_;
   int64_t first_ = 0;  // row of the data that is the first to be embedded
   std::vector<int32_t> labels_;
+  std::vector<Role> roles_;  // of the rows chosen; empty: all have rows_.role
   RowsToEmbed rows_;
 };
 
@@ -78,6 +82,11 @@ void Embed::Declare(CommandLine& line) {
       "--role", &role_,
       {{"train", Role::kTrain}, {"validation", Role::kValidation}, {"test", Role::kTest}},
       "what these rows are, recorded in split.npy; resmem tune refuses test rows");
+  line.Value("--split", &split_path_, "FILE",
+             "train, validation or test for each row, instead of --role, such as the split.npy of "
+             "'resmem train --validation-rows'")
+      .File()
+      .Excludes({"--role"});
   line.Value("--resize", &resize_, "N",
              "resize the shorter side of each image to N pixels, then crop the center")
       .Default("from the model's manifest");
@@ -105,6 +114,12 @@ Status Embed::ChooseRows(int64_t all) {
   if (!range_.empty()) {
     rows_.made_from.push_back("rows " + std::to_string(range.first) + " to " +
                               std::to_string(range.second));
+  }
+  if (!split_path_.empty()) {
+    RESMEM_ASSIGN_OR_RETURN(const ArraySource split, ParseArraySource(split_path_));
+    RESMEM_ASSIGN_OR_RETURN(roles_, ReadSplit(split, all));
+    roles_.erase(roles_.begin() + range.second, roles_.end());
+    roles_.erase(roles_.begin(), roles_.begin() + range.first);
   }
   if (labels_.empty()) return {};
   labels_.erase(labels_.begin() + range.second, labels_.end());
@@ -134,6 +149,7 @@ Status Embed::OpenImages(const OnnxModel& model, Console& console) {
   source.shape = ImageShape{manifest.height, manifest.width, manifest.channels};
   source.resize = resize_.value_or(manifest.resize);
   source.class_names = manifest.class_names;
+  source.classes = manifest.classes;
   RESMEM_ASSIGN_OR_RETURN(images_, ImageSet::Open(source));
   for (const std::string& note : images_->notes()) console.Note(note);
   labels_ = images_->labels();
@@ -221,7 +237,11 @@ Status Embed::Print(const EmbeddedRows& done, double seconds, Console& console) 
            : Counted(run, "row") + " in " + Duration(seconds) + ", " + Count(rate) + " rows/s" +
                  (done.found == 0 ? "" : "; " + Count(done.found) + " kept from an earlier run")});
   RESMEM_RETURN_IF_ERROR(PrintResult(table.Text()));
-  const Role role = rows_.role.value_or(Role::kTrain);
+  if (!labels_.empty()) WarnOfChance(done.correct, rows_.rows, rows_.outputs, console);
+  Role role = rows_.role.value_or(Role::kTrain);
+  if (!roles_.empty()) {  // Role's order is that in which rows are used
+    role = *std::min_element(roles_.begin(), roles_.end());
+  }
   std::vector<std::string> next;
   if (labels_.empty()) {
     next = {"predict", "MEMORY.resmem", "--data", output_, "--model", model_path_};
@@ -244,8 +264,8 @@ Result<ExitCode> Embed::Run(Console& console) {
   for (const char* name : {"keys.npy", "logits.npy", "labels.npy", "sources.npy", "split.npy"}) {
     written.push_back({"-o", output_ + "/" + name});
   }
-  RESMEM_RETURN_IF_ERROR(
-      CheckOutputPaths(written, {model_path_, FilePart(data_), FilePart(labels_path_)}));
+  RESMEM_RETURN_IF_ERROR(CheckOutputPaths(
+      written, {model_path_, FilePart(data_), FilePart(labels_path_), FilePart(split_path_)}));
   RESMEM_ASSIGN_OR_RETURN(const OnnxModel model, OnnxModel::Open(model_path_, runtime_));
   if (model.manifest().takes_tokens()) {
     return Status(ErrorCode::kMismatch,
@@ -260,17 +280,19 @@ Result<ExitCode> Embed::Run(Console& console) {
   rows_.labels = labels_;
   if (!labels_path_.empty()) RESMEM_RETURN_IF_ERROR(DescribeData({FilePart(labels_path_)}));
   rows_.role = role_;
+  rows_.roles = roles_;
   if (!role_ && !part_.empty()) rows_.role = part_ == "train" ? Role::kTrain : Role::kTest;
   std::error_code error;
   const std::filesystem::path parent = std::filesystem::path(output_).parent_path();
   if (!parent.empty()) std::filesystem::create_directories(parent, error);
   if (error) {
-    return Status(ErrorCode::kIo,
+    return Status(CodeOfSystemError(error.value()),
                   parent.string() + ": the folder cannot be made: " + error.message());
   }
   options_.progress = console.progress();
   const double begin = console.SecondsSinceStart();
   RESMEM_ASSIGN_OR_RETURN(const EmbeddedRows done, WriteEmbeddingFolder(rows_, output_, options_));
+  AnnounceOutput("the arrays are complete");
   RESMEM_RETURN_IF_ERROR(Print(done, console.SecondsSinceStart() - begin, console));
   return ExitCode::kOk;
 }

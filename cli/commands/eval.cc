@@ -28,8 +28,8 @@ class Eval : public Command {
     line.Value("--lambdas", &run_.options().lambdas, "LIST",
                "weights that kNN-LM may choose from, 0 to 1");
     line.Flag("--fail-if-worse", &fail_if_worse_,
-              "exit with 5 if the memory's answer is less accurate than the base or, unless it "
-              "is ResMem's, has a worse NLL");
+              "exit with 5 if the memory's answer is less accurate than the base, or has a worse "
+              "NLL");
     run_.DeclareModelAndOutput(line);
     line.AddExample("on a test set", "resmem eval my.resmem --data test.npz");
     line.AddExample("as a deployment gate",
@@ -54,25 +54,19 @@ class Eval : public Command {
   static std::string Worse(const Evaluation& evaluation) {
     const std::string name =
         evaluation.method == Method::kResMem ? "ResMem" : "the memory's answer";
-    const bool less_right = evaluation.regression.has_value()
-                                ? evaluation.regression->mse_reduction < 0
-                                : evaluation.gain.harmed > evaluation.gain.fixed;
-    if (less_right) return name + " is worse than the base on these rows";
-    // ResMem's scores are no probabilities and promise nothing of the kind.
-    if (evaluation.regression.has_value() || evaluation.method == Method::kResMem ||
-        evaluation.resmem_calibration.nll <= evaluation.base_calibration.nll) {
-      return "";
-    }
-    return name + " has a worse NLL than the base on these rows";
+    if (IsLessRight(evaluation)) return name + " is worse than the base on these rows";
+    if (!HasWorseNll(evaluation)) return "";
+    return name + " has a worse NLL than the base on these rows: " +
+           ShortNumber(evaluation.resmem_calibration.nll) + ", the base " +
+           ShortNumber(evaluation.base_calibration.nll) +
+           (evaluation.method == Method::kResMem
+                ? "; resmem tune fits an answer that is better in both, where there is one"
+                : "");
   }
 
   std::string Text(const Evaluation& evaluation) const {
-    std::string text = Counted(evaluation.rows, "row") + "; " +
-                       AnswerText(evaluation.method, evaluation.parameters, evaluation.task) +
-                       (evaluation.leave_one_out ? "; leave-one-out" : "") + "\n\n";
-    if (evaluation.regression.has_value()) return text + RegressionText(*evaluation.regression);
-    text += BetterText(evaluation) + MethodsText(evaluation, /*every_lambda=*/false) + "\n" +
-            CalibrationText(evaluation) + "\n" + MetricsText(evaluation);
+    std::string text = EvaluationText(evaluation);
+    if (evaluation.regression.has_value()) return text;
     if (evaluation.coarse.has_value()) text += "\n" + CoarseText(*evaluation.coarse);
     if (!evaluation.slices.empty()) text += "\n" + GroupsText("slice", evaluation.slices);
     if (per_class_) text += "\n" + GroupsText("class", evaluation.classes);

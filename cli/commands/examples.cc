@@ -2,12 +2,12 @@
 #include "console/command.h"
 #include "console/format.h"
 #include "console/output.h"
+#include "inputs/answer_options.h"
 #include "inputs/class_names.h"
 #include "inputs/dataset_options.h"
 #include "inputs/images/model_options.h"
 #include "inputs/images/source_images.h"
 #include "inputs/memory_options.h"
-#include "inputs/parameter_options.h"
 #include "inputs/selected_rows.h"
 #include "outputs/document_output.h"
 #include "resmem/report/report.h"
@@ -31,7 +31,7 @@ class Examples : public Command {
   DatasetOptions data_;
   RoleOptions roles_;
   ModelOptions model_;
-  ParameterOptions parameters_;
+  AnswerOptions answer_;
   ExampleOptions options_;
   DocumentOutput output_;
 };
@@ -43,8 +43,9 @@ Result<Array> OpenImages(const std::string& text) {
 
 void Examples::Declare(CommandLine& line) {
   line.About("rows that the memory fixed, and rows that it harmed",
-             "Picks the same number of each kind by a stated rule. The page shows each row with "
-             "its ledger, and with its image if there is one.");
+             "Picks the same number of each kind by a stated rule, of the memory's own answer (of "
+             "ResMem's where tuning left it the base's). The page shows each row with its ledger, "
+             "and with its image if there is one.");
   DeclareMemory(line, &memory_path_);
   data_.Declare(line, DatasetUse::kShow);
   roles_.Declare(line, Role::kTest);
@@ -61,7 +62,7 @@ void Examples::Declare(CommandLine& line) {
              "names the same kind of array for the input rows")
       .File()
       .Default("found through the memory's sources if it was made from images");
-  parameters_.Declare(line, "as stored in the memory");
+  answer_.Declare(line);
   DeclareExact(line, &exact_);
   model_.Declare(line, /*check=*/true);
   output_.Declare(line);
@@ -107,7 +108,7 @@ std::string Examples::Text(const std::vector<resmem::Example>& examples,
                {"", Align::kLeft},
                {"truth", Align::kLeft},
                {"base", Align::kLeft},
-               {"ResMem", Align::kLeft},
+               {AnswerName(*options_.method), Align::kLeft},
                {"change of the truth's score"}});
   for (const resmem::Example& example : examples) {
     const bool fixed = example.explanation.prediction == example.truth;
@@ -141,10 +142,11 @@ Result<ExitCode> Examples::Run(Console& console) {
   RESMEM_ASSIGN_OR_RETURN(const Input input,
                           model_.OpenInput(data_, memory_path_, memory, options_.threads, console));
   RESMEM_ASSIGN_OR_RETURN(options_.only, roles_.Choose(input.dataset, console));
-  RESMEM_ASSIGN_OR_RETURN(options_.parameters,
-                          parameters_.Apply(description.parameters, description.task));
   options_.progress = console.progress();
   const Predictor predictor(memory);
+  RESMEM_ASSIGN_OR_RETURN(const PredictOptions answer, answer_.ChooseShown(predictor));
+  options_.method = answer.method;
+  options_.parameters = answer.parameters;
   RESMEM_ASSIGN_OR_RETURN(std::vector<resmem::Example> examples,
                           ChooseExamples(predictor, ReadDataset(input.dataset), options_));
   if (output_.wanted()) {

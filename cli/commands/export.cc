@@ -5,6 +5,7 @@
 #include "console/output.h"
 #include "inputs/memory_options.h"
 #include "outputs/output_paths.h"
+#include "process/last_words.h"
 
 namespace resmem::cli {
 namespace {
@@ -50,6 +51,7 @@ class Export : public Command {
                             ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
     RESMEM_ASSIGN_OR_RETURN(const ExportedArrays exported,
                             ExportMemory(memory, output_, {parts_, console.progress()}));
+    AnnounceOutput("the arrays are complete");
     Table table = Table::Facts();
     for (const ArrayInfo& array : exported.arrays) {
       table.AddRow({array.member, ShapeText(array) + " of " + ElementTypeName(array.type)});

@@ -1,6 +1,5 @@
 // resmem index: lists beside the keys, so that a search need not read all of them.
 #include <algorithm>
-#include <sstream>
 
 #include "console/command.h"
 #include "console/format.h"
@@ -10,10 +9,10 @@
 #include "inputs/images/model_options.h"
 #include "inputs/memory_options.h"
 #include "inputs/selected_rows.h"
-#include "inputs/text/token_options.h"
 #include "outputs/memory_output.h"
 #include "outputs/memory_text.h"
 #include "process/last_words.h"
+#include "resmem/models/bundle.h"
 #include "resmem/models/onnx_model.h"
 
 namespace resmem::cli {
@@ -82,27 +81,19 @@ class Index : public Command {
   void SuggestDoctor(const ResidualMemory& memory, Console& console) const {
     const auto& notes = memory.description().notes;
     if (notes.contains(kTokensNote)) {
-      std::vector<std::string> words = {"lm",          "eval",    memory_path_, "--tokens",
-                                        "TEST.tokens", "--model", "MODEL.onnx"};
-      WindowShape shape;
-      std::string every;
-      const auto windows = notes.find("windows");
-      if (windows != notes.end()) {
-        // "256 every 192": as MemorizeTokens() writes it.
-        std::istringstream(windows->second) >> shape.length >> every >> shape.stride;
-      }
-      AddWindowWords(shape, &words);
-      return SuggestNext(words, console);
+      return SuggestNext(
+          {"lm", "eval", memory_path_, "--tokens", "TEST.tokens", "--model", "MODEL.onnx"},
+          console);
     }
     const auto model = notes.find(kModelNote);
     bool images = data_.from_images();
     if (!data_.given() && model != notes.end()) {
-      const auto manifest = ReadModelManifest(model->second);
+      const auto manifest = ReadModelManifest(RememberedModel(memory_path_, notes));
       images = manifest.ok() && manifest->takes_images();
     }
     std::vector<std::string> words = {"doctor", memory_path_, images ? "--images" : "--data",
                                       "TEST"};
-    if (!images) model_.AddWords(memory.description(), &words);
+    if (!images) model_.AddWords(memory_path_, memory.description(), &words);
     SuggestNext(words, console);
   }
 

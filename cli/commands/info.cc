@@ -5,6 +5,7 @@
 #include "inputs/memory_options.h"
 #include "outputs/memory_output.h"
 #include "outputs/memory_text.h"
+#include "outputs/snapshot_text.h"
 #include "resmem/knn_index.h"
 #include "resmem/simd.h"
 
@@ -36,6 +37,10 @@ class Info : public Command {
                             ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
     const MemoryDescription& description = memory.description();
     Table table = MemoryTable(memory_path_, memory);
+    RESMEM_ASSIGN_OR_RETURN(const SnapshotList snapshots, ListSnapshots(memory_path_, memory));
+    if (!snapshots.snapshots.empty()) table.AddRow({"snapshots", SnapshotsLine(snapshots)});
+    const std::string owner = MemoryOfSnapshot(memory_path_);
+    if (!owner.empty()) table.AddRow({"a snapshot of", owner + ", which nothing changes"});
     table.AddRow({"made by", "resmem " + description.tool_version + ", " + description.created});
     for (const auto& [name, value] : description.notes) {
       constexpr size_t kLongest = 80;  // the tuner's trace is for programs

@@ -1,14 +1,11 @@
 // resmem lm eval: does the memory help on this text?
-#include <cmath>
-
 #include "console/command.h"
-#include "console/format.h"
 #include "console/output.h"
 #include "inputs/answer_options.h"
 #include "inputs/memory_options.h"
 #include "inputs/text/token_question.h"
 #include "outputs/document_output.h"
-#include "outputs/evaluation_text.h"
+#include "outputs/tokens/token_evaluation_text.h"
 #include "resmem/lm/document_intervals.h"
 #include "resmem/report/report.h"
 
@@ -21,8 +18,6 @@ class LmEval : public Command {
   Result<ExitCode> Run(Console& console) override;
 
  private:
-  std::string Words(const Evaluation& evaluation) const;
-
   bool exact_ = false;
   TokenQuestion question_;
   AnswerOptions answer_;
@@ -32,9 +27,10 @@ class LmEval : public Command {
 
 void LmEval::Declare(CommandLine& line) {
   line.About("does the memory help a language model? compares base, k-NN, kNN-LM and ResMem",
-             "Reports the next-token accuracy of every method on the same neighbors (at ResMem's k "
-             "and sigma) and the perplexity of the base and of the calibrated scores. Intervals "
-             "resample whole documents, because the tokens of a document are not independent.");
+             "Reports the next-token accuracy and the perplexity of every method on the same "
+             "neighbors, of ResMem by the calibrator, and every one against every other; k-NN and "
+             "kNN-LM at their own values where lm tune has found them. Intervals resample whole "
+             "documents, because the tokens of a document are not independent.");
   question_.Declare(line, "held-out");
   answer_.Declare(line);
   DeclareExact(line, &exact_);
@@ -45,39 +41,6 @@ void LmEval::Declare(CommandLine& line) {
   question_.DeclareModel(line);
   line.AddExample("on a test set",
                   "resmem lm eval train.resmem --tokens test.tokens --model run/last.onnx");
-}
-
-// A bootstrap over fewer than this gives intervals that cover much less than they claim.
-constexpr int64_t kDocumentsForIntervals = 10;
-
-std::string MethodWords(const MethodResult& result) {
-  switch (result.method) {
-    case Method::kKnn:
-      return result.own ? "k-NN, its own k and sigma" : "k-NN";
-    case Method::kKnnLm:
-      return (result.own ? "kNN-LM, its own k and sigma, lambda " : "kNN-LM, lambda ") +
-             ShortNumber(result.lambda);
-    case Method::kResMem:
-      return "ResMem";
-    default:
-      return ResultName(result.method, result.refit);
-  }
-}
-
-std::string LmEval::Words(const Evaluation& evaluation) const {
-  Table table = MethodsTable({"perplexity"});
-  for (const MethodResult& result : evaluation.methods) {
-    const bool is_base = &result == &evaluation.methods.front();
-    std::vector<std::string> cells = MethodCells(MethodWords(result), result, is_base);
-    cells.push_back(result.nll.has_value() ? Fixed(std::exp(*result.nll), 2) : "");
-    table.AddRow(std::move(cells));
-  }
-  return Counted(evaluation.rows, "token") + " of " +
-         Counted(std::ssize(evaluation.slices), "document") + "; " +
-         AnswerText(evaluation.method, evaluation.parameters, evaluation.task) + "\n\n" +
-         table.Text() +
-         "\nIntervals draw whole documents. ResMem's perplexity is by the calibrator " +
-         evaluation.calibrator + ".\n";
 }
 
 Result<ExitCode> LmEval::Run(Console& console) {
@@ -95,12 +58,7 @@ Result<ExitCode> LmEval::Run(Console& console) {
   RESMEM_ASSIGN_OR_RETURN(Evaluation evaluation,
                           Evaluate(predictor, asked.rows.Source(), options_));
   UseDocumentIntervals(&evaluation);
-  if (std::ssize(evaluation.slices) < kDocumentsForIntervals) {
-    evaluation.warnings.push_back("The intervals draw whole documents, and there are only " +
-                                  std::to_string(evaluation.slices.size()) + ": with fewer than " +
-                                  std::to_string(kDocumentsForIntervals) +
-                                  " they are too narrow and say little; judge by more documents.");
-  }
+  WarnOfFewDocuments(&evaluation);
   for (const std::string& warning : evaluation.warnings) console.Warn(warning);
   if (output_.wanted()) {
     RESMEM_ASSIGN_OR_RETURN(
@@ -109,7 +67,7 @@ Result<ExitCode> LmEval::Run(Console& console) {
     RESMEM_RETURN_IF_ERROR(
         output_.Write(EvaluationJson(evaluation, FinishedRun(run, console)), console));
   }
-  if (!output_.on_stdout()) RESMEM_RETURN_IF_ERROR(PrintResult(Words(evaluation)));
+  if (!output_.on_stdout()) RESMEM_RETURN_IF_ERROR(PrintResult(TokenEvaluationText(evaluation)));
   return ExitCode::kOk;
 }
 

@@ -4,7 +4,7 @@
 #include "console/output.h"
 #include "inputs/text/token_question.h"
 #include "outputs/model_text.h"
-#include "outputs/token_examples.h"
+#include "outputs/tokens/token_examples.h"
 
 namespace resmem::cli {
 namespace {
@@ -37,12 +37,12 @@ class LmExamples : public Command {
         question_.OpenMemory({.verify_blocks = false, .exact = neighbors_.exact()}));
     RESMEM_ASSIGN_OR_RETURN(const TokenNeighborOptions::Opened shown, neighbors_.Open(memory));
     RESMEM_ASSIGN_OR_RETURN(const TokenQuestion::Opened asked, question_.Open(std::move(memory)));
-    options_.parameters = shown.parameters;
-    options_.threads = question_.threads();
-    RESMEM_ASSIGN_OR_RETURN(
-        const std::vector<TokenExample> examples,
-        ChooseTokenExamples(Predictor(asked.memory), asked.rows, shown.tokenizer, shown.memorized,
-                            options_, console));
+    const Predictor predictor(asked.memory);
+    RESMEM_ASSIGN_OR_RETURN(options_.answer, neighbors_.answer().ChooseShown(predictor));
+    options_.answer.threads = question_.threads();
+    RESMEM_ASSIGN_OR_RETURN(const std::vector<TokenExample> examples,
+                            ChooseTokenExamples(predictor, asked.rows, shown.tokenizer,
+                                                shown.memorized, options_, console));
     std::string text = "rule: " + TokenExampleRule(options_) + "\n";
     for (const TokenExample& example : examples) text += "\n" + Text(example);
     RESMEM_RETURN_IF_ERROR(PrintResult(text));
@@ -50,7 +50,7 @@ class LmExamples : public Command {
   }
 
  private:
-  static std::string Text(const TokenExample& example) {
+  std::string Text(const TokenExample& example) const {
     using Align = Table::Align;
     Table facts = Table::Facts();
     facts.AddRow({example.fixed ? "fixed" : "harmed", "in " + Printable(example.title)});
@@ -58,13 +58,13 @@ class LmExamples : public Command {
     facts.AddRow({"truth", example.truth + ": score " + Fixed(example.base_score, 3) + " -> " +
                                Fixed(example.resmem_score, 3)});
     facts.AddRow({"base", example.base});
-    facts.AddRow({"ResMem", example.resmem});
+    facts.AddRow({AnswerName(options_.answer.method), example.resmem});
     Table table({{"distance"},
                  {"weight"},
                  {"next", Align::kLeft},
                  {"context", Align::kLeft},
                  {"in", Align::kLeft}});
-    for (const TokenExample::Neighbor& neighbor : example.neighbors) {
+    for (const TokenNeighbor& neighbor : example.neighbors) {
       table.AddRow({Fixed(neighbor.distance, 3), Fixed(neighbor.weight, 3), neighbor.next,
                     "... " + Printable(neighbor.context), Printable(neighbor.title)});
     }

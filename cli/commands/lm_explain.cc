@@ -7,7 +7,7 @@
 #include "inputs/memory_options.h"
 #include "inputs/text/token_question.h"
 #include "outputs/model_text.h"
-#include "outputs/token_text.h"
+#include "outputs/tokens/token_text.h"
 
 namespace resmem::cli {
 namespace {
@@ -17,8 +17,9 @@ class LmExplain : public Command {
   void Declare(CommandLine& line) override {
     line.About("which memorized contexts support the next token",
                "Shows, after the last token of the text or the last N, the five best next tokens "
-               "of the base and of ResMem, and the nearest memorized contexts: the token that "
-               "followed there and what each adds to ResMem's answer.");
+               "of the base and of base + memory, and the nearest memorized contexts: the token "
+               "that followed there and what each adds to the answer; to a blend's in log space, "
+               "with shares that are convention (docs/predictor.md).");
     DeclareMemory(line, &memory_path_);
     line.Value("--text", &text_, "WORDS", "the text before the token to predict").Required();
     line.Value("--last", &last_, "N", "explain the last N tokens of the text");
@@ -39,17 +40,16 @@ class LmExplain : public Command {
         const ResidualMemory memory,
         ResidualMemory::Open(memory_path_, {.verify_blocks = false, .exact = shown_.exact()}));
     RESMEM_ASSIGN_OR_RETURN(const auto opened, shown_.Open(memory));
-    const auto& [tokenizer, memorized, parameters] = opened;
+    const auto& [tokenizer, memorized] = opened;
     RESMEM_ASSIGN_OR_RETURN(const TokenModel model, model_.OpenFor(memory_path_, memory));
     std::vector<int32_t> ids;
-    RESMEM_RETURN_IF_ERROR(tokenizer.Encode(text_, &ids));
+    RESMEM_RETURN_IF_ERROR(tokenizer.EncodeFromBeginning(text_, &ids));
     if (ids.empty()) return Status(ErrorCode::kInvalidArgument, "--text holds no token");
     const auto context = static_cast<size_t>(model.manifest().context);
     if (ids.size() > context) ids.erase(ids.begin(), ids.end() - std::ptrdiff_t(context));
     const Predictor predictor(memory);
-    PredictOptions options = predictor.OptionsOf(Method::kResMem);
+    RESMEM_ASSIGN_OR_RETURN(PredictOptions options, shown_.answer().Choose(predictor));
     options.threads = model_.threads();
-    options.parameters = parameters;
     const auto dim = static_cast<size_t>(model.manifest().dim);
     const auto classes = static_cast<size_t>(model.manifest().classes);
     const size_t shown = std::min(static_cast<size_t>(last_), ids.size());

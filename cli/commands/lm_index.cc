@@ -22,7 +22,7 @@ class LmIndex : public Command {
     line.Value("--tokens", &tokens_path_, "FILE", "held-out text from resmem lm tokens")
         .Required()
         .File();
-    DeclareTokenRows(line, &rows_);
+    rows_.DeclareForMemory(line);
     line.Group("Index");
     line.Value("--recall", &options_.recall, "SHARE",
                "share of the true neighbors to find, above 0 and below 1");
@@ -48,7 +48,8 @@ class LmIndex : public Command {
           const ResidualMemory memory,
           ResidualMemory::Open(memory_path_, {.verify_blocks = false, .exact = true}));
       RESMEM_ASSIGN_OR_RETURN(const TokenModel model, model_.OpenFor(memory_path_, memory));
-      RESMEM_ASSIGN_OR_RETURN(const TokenRows rows, TokenRows::Make(model, set, rows_));
+      RESMEM_ASSIGN_OR_RETURN(const TokenRows rows,
+                              TokenRows::Make(model, set, rows_.ForMemory(memory)));
       RESMEM_ASSIGN_OR_RETURN(
           keys, SampleKeys(rows, IndexOptions::kMostQueries, options_.seed, console.progress()));
       const int64_t dim = model.manifest().dim;
@@ -61,17 +62,15 @@ class LmIndex : public Command {
                             ResidualMemory::Open(memory_path_, {.verify_blocks = false}));
     RESMEM_RETURN_IF_ERROR(output_.Print(memory_path_, memory, {tokens_path_, model_.path()},
                                          memory_path_ + ": " + SearchText(memory) + "\n", console));
-    std::vector<std::string> next = {"lm",          "eval",    memory_path_, "--tokens",
-                                     "TEST.tokens", "--model", model_.path()};
-    AddWindowWords(rows_.shape, &next);
-    SuggestNext(next, console);
+    SuggestNext({"lm", "eval", memory_path_, "--tokens", "TEST.tokens", "--model", model_.path()},
+                console);
     return ExitCode::kOk;
   }
 
  private:
   std::string memory_path_, tokens_path_;
   TokenModelOptions model_;
-  TokenRowsOptions rows_;
+  TokenRowsChoice rows_;
   IndexOptions options_;
   MemoryOutput output_;
 };

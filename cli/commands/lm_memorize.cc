@@ -3,11 +3,13 @@
 #include "console/format.h"
 #include "console/next_step.h"
 #include "inputs/images/model_options.h"
+#include "inputs/memory_options.h"
 #include "inputs/parameter_options.h"
 #include "inputs/text/token_options.h"
 #include "outputs/memory_output.h"
 #include "outputs/memory_text.h"
 #include "outputs/output_paths.h"
+#include "process/last_words.h"
 #include "resmem/lm/token_memory.h"
 
 namespace resmem::cli {
@@ -21,7 +23,7 @@ class LmMemorize : public Command {
  private:
   std::string tokens_path_, output_;
   TokenModelOptions model_;
-  TokenRowsOptions rows_;
+  TokenRowsChoice rows_;
   TokenMemoryOptions options_;
   ParameterOptions parameters_;
   MemoryOutput memory_output_;
@@ -33,13 +35,14 @@ void LmMemorize::Declare(CommandLine& line) {
              "successor, the embedding that predicts it and the largest residuals of that "
              "prediction. If it is stopped or killed, the same command continues where it was.");
   line.Argument("TOKENS", &tokens_path_, "token set from resmem lm tokens").File();
-  DeclareTokenRows(line, &rows_);
+  rows_.DeclareForNew(line);
   line.Group("Memory");
   line.Choice<KeyType, KeyType>(
       "--key-type", &options_.key_type,
       {{"float32", KeyType::kFloat32}, {"float16", KeyType::kFloat16}, {"int8", KeyType::kInt8}},
       "how keys are stored");
   line.Value("--top", &options_.top, "N", "largest residuals kept per token");
+  DeclareWaitForMaker(line, &options_.wait_seconds);
   parameters_.Declare(line, "the paper's: k = 50, sigma = 1, T = 1");
   line.Value("--segment-rows", &options_.segment_rows, "N",
              "tokens per file, approximately; a killed run loses at most this many");
@@ -61,10 +64,11 @@ Result<ExitCode> LmMemorize::Run(Console& console) {
                           parameters_.Apply(options_.parameters, Task::kClassification));
   RESMEM_ASSIGN_OR_RETURN(const TokenSet set, TokenSet::Open(tokens_path_));
   RESMEM_ASSIGN_OR_RETURN(const TokenModel model, model_.Open());
-  RESMEM_ASSIGN_OR_RETURN(const TokenRows rows, TokenRows::Make(model, set, rows_));
+  RESMEM_ASSIGN_OR_RETURN(const TokenRows rows, TokenRows::Make(model, set, rows_.ForNew(model)));
   options_.progress = console.progress();
   const double begin = console.SecondsSinceStart();
   RESMEM_ASSIGN_OR_RETURN(const MemorizedTokens done, MemorizeTokens(rows, output_, options_));
+  AnnounceOutput("the memory is complete");
   const double seconds = console.SecondsSinceStart() - begin;
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                           ResidualMemory::Open(output_, {.verify_blocks = false}));
@@ -83,10 +87,8 @@ Result<ExitCode> LmMemorize::Run(Console& console) {
   RESMEM_RETURN_IF_ERROR(
       memory_output_.Print(output_, memory, {tokens_path_, model_.path()}, table.Text(), console));
   if (!memory_output_.json()) {
-    std::vector<std::string> next = {"lm",          "eval",    output_,      "--tokens",
-                                     "TEST.tokens", "--model", model_.path()};
-    AddWindowWords(rows_.shape, &next);
-    SuggestNext(next, console);
+    SuggestNext({"lm", "eval", output_, "--tokens", "TEST.tokens", "--model", model_.path()},
+                console);
   }
   return ExitCode::kOk;
 }

@@ -18,7 +18,7 @@ class LmNeighbors : public Command {
                "memorized contexts.");
     DeclareMemory(line, &memory_path_);
     line.Value("--tokens", &tokens_path_, "FILE", "text from resmem lm tokens").Required().File();
-    DeclareTokenRows(line, &rows_);
+    rows_.DeclareForMemory(line);
     output_.DeclareSearch(line);
     DeclareExact(line, &exact_);
     output_.DeclareOutput(line);
@@ -35,7 +35,8 @@ class LmNeighbors : public Command {
                             ResidualMemory::Open(memory_path_, {.exact = exact_}));
     RESMEM_ASSIGN_OR_RETURN(const TokenSet set, TokenSet::Open(tokens_path_));
     RESMEM_ASSIGN_OR_RETURN(const TokenModel model, model_.OpenFor(memory_path_, memory));
-    RESMEM_ASSIGN_OR_RETURN(const TokenRows rows, TokenRows::Make(model, set, rows_));
+    RESMEM_ASSIGN_OR_RETURN(const TokenRows rows,
+                            TokenRows::Make(model, set, rows_.ForMemory(memory)));
     const Predictor predictor(memory);
     RESMEM_RETURN_IF_ERROR(
         output_.Begin(predictor, rows.rows(), /*with_ids=*/true, model_.threads()));
@@ -54,7 +55,7 @@ class LmNeighbors : public Command {
   std::string memory_path_, tokens_path_;
   bool exact_ = false;
   TokenModelOptions model_;
-  TokenRowsOptions rows_;
+  TokenRowsChoice rows_;
   NeighborOutput output_;
 };
 

@@ -11,6 +11,7 @@
 #include "inputs/memory_options.h"
 #include "inputs/text/text_options.h"
 #include "outputs/output_paths.h"
+#include "process/last_words.h"
 #include "resmem/data/dataset.h"
 #include "resmem/lm/encode_text.h"
 #include "resmem/lm/text_report.h"
@@ -31,19 +32,25 @@ class LmTokens : public Command {
   TextChoice text_;
   std::string tokenizer_path_, output_;
   EncodeOptions options_;
+  std::string end_;
   bool json_ = false;
 };
 
 void LmTokens::Declare(CommandLine& line) {
   line.About("encode text as token ids for a language model",
              "Each article, JSON line or file is one document; a language model never sees two of "
-             "them at once. Every document ends with the tokenizer's </s>. What is left out or "
+             "them at once. Every document ends with the tokenizer's </s> or the like, and begins "
+             "with its <s> where the "
+             "file's template says so. What is left out or "
              "replaced is counted and reported.");
   text_.Declare(line);
   line.Value("--tokenizer", &tokenizer_path_, "FILE",
-             "a SentencePiece model: T5's, or one from resmem tokenizer train")
+             "a SentencePiece model, a tokenizer.json of Hugging Face, or GPT-2's vocab.json with "
+             "merges.txt beside it (docs/lm.md)")
       .Required()
       .File();
+  line.Value("--end", &end_, "PIECE", "the token that ends each document")
+      .Default("the tokenizer's own: </s>, <|endoftext|> or the like");
   DeclareThreads(line, &options_.threads);
   line.Group("Output");
   line.Value("--output", &output_, "FILE", "the token set's file; appears when it is complete")
@@ -105,11 +112,19 @@ Result<ExitCode> LmTokens::Run(Console& console) {
   inputs.push_back(tokenizer_path_);
   RESMEM_RETURN_IF_ERROR(CheckOutputPaths({{"-o", output_}}, inputs));
   RESMEM_ASSIGN_OR_RETURN(const Tokenizer tokenizer, Tokenizer::Open(tokenizer_path_));
+  if (!end_.empty()) {
+    options_.end_id = tokenizer.FindPiece(end_);
+    if (!options_.end_id) {
+      return Status(ErrorCode::kInvalidArgument,
+                    "--end " + end_ + ": " + tokenizer_path_ + " has no such piece");
+    }
+  }
   RESMEM_ASSIGN_OR_RETURN(TextSource source, text_.Open());
   options_.progress = console.progress();
   const double begin = console.SecondsSinceStart();
   RESMEM_ASSIGN_OR_RETURN(const EncodedText encoded,
                           EncodeText(&source, tokenizer, output_, options_));
+  AnnounceOutput("the tokens are complete");
   const double seconds = console.SecondsSinceStart() - begin;
   WarnOfCounts(encoded.text, source.first_broken_record(), console);
   if (!json_) {

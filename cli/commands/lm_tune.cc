@@ -9,6 +9,7 @@
 #include "inputs/text/token_question.h"
 #include "inputs/tune_options.h"
 #include "outputs/document_output.h"
+#include "outputs/key_tuning_text.h"
 #include "process/last_words.h"
 #include "resmem/report/report.h"
 
@@ -30,12 +31,13 @@ class LmTune : public Command {
 
 void LmTune::Declare(CommandLine& line) {
   line.About(
-      "choose k and sigma on validation text",
-      "One search at the largest k serves the whole grid; T stays as the memory was frozen. Also "
-      "chooses the calibrator, which turns scores into probabilities. Holds the logits of all "
-      "tokens in memory (128 KB each with 32,128 classes); limit them with --documents.");
+      "fit a memory's answer on validation text",
+      "As resmem tune; T stays as the memory was frozen. One search of all keys for each key "
+      "transform that is tried, and one of the index with --key-transform keep. Holds the logits "
+      "of all tokens in memory (128 KB each with 32,128 classes); limit them with --documents.");
   question_.Declare(line, "validation");
   DeclareTuning(line, &options_);
+  DeclareKeyTransform(line, &options_);
   line.Group("Output");
   output_.Declare(line);
   line.Flag("--dry-run", &dry_run_, "do not change the memory");
@@ -56,14 +58,17 @@ std::string LmTuningText(const Tuning& tuning) {
                                                 ParametersText(blend.blend->parameters, tuning.task)
                                           : blend.reason});
     if (blend.blend.has_value()) {
-      table.AddRow({"perplexity",
-                    Fixed(std::exp(blend.base_nll), 2) + " base, " +
-                        Fixed(std::exp(blend.scaled_nll), 2) + " base at a fitted temperature, " +
-                        Fixed(std::exp(blend.nll), 2) + " " + MethodName(blend.method) +
-                        ", cross-validated on " + Counted(blend.rows, "token")});
+      table.AddRow({"perplexity", Fixed(std::exp(blend.base_nll), 2) + " base, " +
+                                      Fixed(std::exp(blend.scaled_nll), 2) +
+                                      " base at a fitted temperature, " +
+                                      Fixed(std::exp(blend.nll), 2) + " " +
+                                      MethodName(blend.method) + ", cross-validated on " +
+                                      Counted(blend.rows, "token") + ", documents kept whole"});
     }
   }
-  table.AddRow({"ResMem", ParametersText(tuning.chosen, tuning.task)});
+  AddKeys(tuning, &table);
+  table.AddRow({"ResMem", ParametersText(tuning.chosen, tuning.task) +
+                              (tuning.resmem_reason.empty() ? "" : "; " + tuning.resmem_reason)});
   table.AddRow({"tried", Counted(static_cast<int64_t>(tuning.points.size()), "point") + " on " +
                              Counted(tuning.rows, "token")});
   table.AddRow({"gain", SignedPoints(gain.gain) +
@@ -85,6 +90,7 @@ Result<ExitCode> LmTune::Run(Console& console) {
       {question_.memory_path(), question_.tokens_path(), question_.model_path()}));
   RESMEM_ASSIGN_OR_RETURN(ResidualMemory memory, question_.OpenMemory({.exact = exact_}));
   RESMEM_ASSIGN_OR_RETURN(const TokenQuestion::Opened asked, question_.Open(std::move(memory)));
+  options_.whole_slices = true;
   options_.threads = question_.threads();
   options_.progress = console.progress();
   RESMEM_ASSIGN_OR_RETURN(const Tuning tuning,
@@ -98,14 +104,13 @@ Result<ExitCode> LmTune::Run(Console& console) {
     RESMEM_RETURN_IF_ERROR(
         output_.Write(TuningJson(tuning, FinishedRun(std::move(run), console)), console));
   }
-  if (!dry_run_) {
+  if (!dry_run_ && tuning.answer.has_value()) {
     RESMEM_RETURN_IF_ERROR(UpdateDescription(question_.memory_path(),
                                              ApplyTuning(asked.memory.description(), tuning),
                                              {wait_seconds_, console.progress()}));
   }
   if (!output_.on_stdout()) RESMEM_RETURN_IF_ERROR(PrintResult(LmTuningText(tuning)));
-  console.Note(dry_run_ ? "dry run: " + question_.memory_path() + " is unchanged"
-                        : "written into " + question_.memory_path());
+  console.Note(TuningNote(tuning, dry_run_, question_.memory_path()));
   return ExitCode::kOk;
 }
 

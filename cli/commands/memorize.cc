@@ -1,4 +1,7 @@
 // resmem memorize: a training set's keys and residuals into a new memory.
+#include <filesystem>
+#include <system_error>
+
 #include "console/command.h"
 #include "console/format.h"
 #include "console/interrupt.h"
@@ -6,6 +9,7 @@
 #include "console/output.h"
 #include "inputs/class_names.h"
 #include "inputs/dataset_options.h"
+#include "inputs/images/model_bundle.h"
 #include "inputs/images/model_options.h"
 #include "inputs/logits_check.h"
 #include "inputs/memory_options.h"
@@ -14,6 +18,8 @@
 #include "outputs/memory_output.h"
 #include "outputs/memory_text.h"
 #include "process/last_words.h"
+#include "resmem/models/bundle.h"
+#include "resmem/snapshots.h"
 
 namespace resmem::cli {
 namespace {
@@ -40,7 +46,7 @@ class Memorize : public Command {
   int64_t top_ = 128;
   std::optional<double> recall_;
   std::optional<int> code_bits_;
-  bool freeze_ = false, half_residuals_ = false, overwrite_ = false;
+  bool freeze_ = false, half_residuals_ = false, overwrite_ = false, bundle_ = false;
   double wait_seconds_ = 0;
   MemoryOutput printed_;
 };
@@ -106,6 +112,8 @@ void Memorize::Declare(CommandLine& line) {
   DeclareWait(line, &wait_seconds_);
   parameters_.Declare(line, "");
   model_.Declare(line, /*check=*/false);
+  line.Flag("--bundle", &bundle_, "put the model into the memory's folder, like 'resmem bundle'")
+      .Needs({"--model"});
   printed_.Declare(line);
 
   line.AddExample("three files from any framework",
@@ -157,9 +165,12 @@ Result<MemoryDescription> Memorize::Describe(const Input& input) {
   RESMEM_ASSIGN_OR_RETURN(description.fingerprint, model_.Resolve());
   const std::string model = model_.Remembered();
   if (!model.empty()) description.notes[kModelNote] = model;
+  RememberReading(dataset, &description);
   if (!classes_file_.empty()) {
     RESMEM_ASSIGN_OR_RETURN(description.class_names,
                             ReadClassNames(classes_file_, description.outputs));
+  } else if (!dataset.class_names().empty()) {
+    description.class_names = dataset.class_names();
   } else if (input.images != nullptr) {
     const std::vector<std::string>& names = input.images->images().class_names();
     if (static_cast<int64_t>(names.size()) == description.outputs) description.class_names = names;
@@ -169,6 +180,11 @@ Result<MemoryDescription> Memorize::Describe(const Input& input) {
 
 Result<ExitCode> Memorize::Run(Console& console) {
   AnnounceChange("the memory was written");
+  if (bundle_ && model_.Remembered().empty()) {
+    return Status(ErrorCode::kInvalidArgument,
+                  "--bundle: " + model_.file() +
+                      " is no prepared ONNX model; prepare it with: resmem model prepare");
+  }
   MemoryWriter::Options options{.overwrite = overwrite_};
   options.change = {wait_seconds_, console.progress()};
   if (recall_.has_value()) {
@@ -176,16 +192,38 @@ Result<ExitCode> Memorize::Run(Console& console) {
     RESMEM_RETURN_IF_ERROR(CheckIndexOptions(*options.index));
   }
   RESMEM_RETURN_IF_ERROR(data_.ReplaceLogits(out_of_fold_logits_));
-  RESMEM_ASSIGN_OR_RETURN(const Input input,
-                          data_.Open(task_, model_.file(), /*threads=*/0, console));
+  if (!classes_file_.empty()) {
+    RESMEM_ASSIGN_OR_RETURN(std::vector<std::string> names, ReadClassNames(classes_file_));
+    data_.set_class_names(std::move(names));
+  }
+  RESMEM_ASSIGN_OR_RETURN(const Input input, data_.Open(task_, model_.file(), {output_, nullptr},
+                                                        /*threads=*/0, console));
   RESMEM_ASSIGN_OR_RETURN(const std::optional<Role> role, roles_.Choose(input.dataset, console));
   RESMEM_ASSIGN_OR_RETURN(const RowSource rows, SelectRows(input.dataset, role));
-  RESMEM_ASSIGN_OR_RETURN(const MemoryDescription description, Describe(input));
+  RESMEM_ASSIGN_OR_RETURN(MemoryDescription description, Describe(input));
+  std::error_code error;
+  const bool new_folder = !std::filesystem::exists(output_, error);
+  const bool at_once = bundle_ && BundleOfNewMemory::CanBeMade(output_);
+  if (at_once) RESMEM_RETURN_IF_ERROR(BundleOfNewMemory::Describe(model_.file(), &description));
   RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer,
                           MemoryWriter::Create(output_, description, rows.rows(), options));
+  std::optional<BundleOfNewMemory> carried;
+  if (at_once) {
+    RESMEM_ASSIGN_OR_RETURN(
+        BundleOfNewMemory copied,
+        BundleOfNewMemory::Copy(output_, model_.file(), description, new_folder));
+    carried.emplace(std::move(copied));
+  }
   LogitsCheck check;
   const bool classification = task_ == Task::kClassification;
-  RESMEM_RETURN_IF_ERROR(WriteRows(classification ? check.Watch(rows) : rows, &writer, console));
+  const Status written = WriteRows(classification ? check.Watch(rows) : rows, &writer, console);
+  if (carried.has_value() && (written.ok() || ChangeWasMade())) carried->Keep();
+  RESMEM_RETURN_IF_ERROR(written);
+  if (bundle_ && !at_once) {
+    AnnounceChange("the memory was written",
+                   "the memory was written, without its model (resmem bundle)");
+    RESMEM_RETURN_IF_ERROR(BundleModel(output_, model_.file(), options.change).status());
+  }
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                           ResidualMemory::Open(output_, {.verify_blocks = false}));
   WarnIfNothingToAdd(memory, console);
@@ -196,9 +234,18 @@ Result<ExitCode> Memorize::Run(Console& console) {
                               (description.cross_fitted ? ", out of fold" : "")});
   }
   RESMEM_RETURN_IF_ERROR(printed_.Print(output_, memory, data_.Paths(), table.Text(), console));
+  RESMEM_ASSIGN_OR_RETURN(const SnapshotList snapshots, ListSnapshots(output_, memory));
+  if (!snapshots.snapshots.empty()) {
+    std::string names;
+    for (const SnapshotInfo& info : snapshots.snapshots) {
+      names += (names.empty() ? "" : ", ") + info.name;
+    }
+    console.Note(output_ + ": snapshots of the former memory stay: " + names +
+                 "; to go back: resmem rollback; to remove them: resmem snapshot drop");
+  }
   std::vector<std::string> next = {"tune", output_, input.images != nullptr ? "--images" : "--data",
                                    "VALIDATION"};
-  if (input.images == nullptr) model_.AddWords(memory.description(), &next);
+  if (input.images == nullptr) model_.AddWords(output_, memory.description(), &next);
   SuggestNext(next, console);
   return ExitCode::kOk;
 }

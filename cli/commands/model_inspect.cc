@@ -101,15 +101,13 @@ Result<ExitCode> ModelInspect::Run(Console& console) {
     return ExitCode::kOk;
   }
   RESMEM_RETURN_IF_ERROR(PrintResult(Words(summary)));
-  // What prepare refuses is not suggested: a graph of token ids, of several inputs, or unclear.
+  // What prepare refuses is not suggested: a graph of several inputs that are not of tokens, or one
+  // that is unclear.
+  const bool takes_rows = summary.inputs.size() == 1 && summary.inputs[0].type == "float32" &&
+                          !summary.inputs[0].shape.empty();
   if (!prepared_ && !summary.candidates.empty() && !summary.logits.empty() &&
-      summary.inputs.size() == 1 && summary.inputs[0].type == "float32" &&
-      !summary.inputs[0].shape.empty()) {
+      (takes_rows || summary.takes_tokens)) {
     SuggestNext({"model", "prepare", path_, "-o", "NEW.onnx"}, console);
-  } else if (!prepared_ && summary.inputs.size() == 1 && summary.inputs[0].type == "int64") {
-    console.Note(
-        "its input takes token ids: a language model needs no preparing, but a manifest beside it "
-        "(docs/models.md); then: resmem lm memorize");
   }
   return ExitCode::kOk;
 }

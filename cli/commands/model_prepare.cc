@@ -9,6 +9,7 @@
 #include "inputs/images/runtime_options.h"
 #include "outputs/model_text.h"
 #include "outputs/output_paths.h"
+#include "resmem/lm/tokenizer.h"
 #include "resmem/models/onnx_model.h"
 
 namespace resmem::cli {
@@ -22,7 +23,7 @@ class ModelPrepare : public Command {
  private:
   Status ParseSize();
 
-  std::string source_, output_, size_, classes_file_;
+  std::string source_, output_, size_, classes_file_, tokenizer_path_;
   PrepareOptions options_;
   OnnxOptions runtime_;
 };
@@ -31,7 +32,9 @@ void ModelPrepare::Declare(CommandLine& line) {
   line.About("turn an ONNX file into a base model with embedding and logits as outputs",
              "Adds the embedding to the graph's outputs, runs the graph once, and writes it with a "
              "manifest (NEW.onnx, NEW.json) that says how to prepare images. External data is "
-             "included; if the graph ends in Softmax, its input becomes the logits.");
+             "included; if the graph ends in Softmax, its input becomes the logits. A causal "
+             "language model takes token ids and, if it wants, attention_mask, position_ids and "
+             "past_key_values (docs/lm.md).");
   line.Argument("FILE.onnx", &source_, "a model from any framework").File();
   line.Group("Output");
   line.Value("--output", &output_, "NEW.onnx", "the base model").Short("-o").Required().File();
@@ -51,11 +54,19 @@ void ModelPrepare::Declare(CommandLine& line) {
   line.Value("--resize", &options_.resize, "N",
              "resize the shorter side of each image to N pixels, then crop the center")
       .Default("only images of the model's own size");
+  line.Group("Language models");
+  line.Value("--context", &options_.context, "TOKENS", "the longest window that the model reads")
+      .Default("what config.json beside the file says, else up to 512");
+  line.Value("--tokenizer", &tokenizer_path_, "FILE",
+             "the model's tokenizer, so that tokens of another one are refused")
+      .File();
   line.Group("Names");
   line.Value("--classes", &classes_file_, "FILE", "names of the classes, one per line").File();
   line.Value("--network", &options_.network, "TEXT", "name of the network");
   line.Group("Runtime");
   DeclareRuntime(line, &runtime_);
+  line.AddExample("a language model",
+                  "resmem model prepare gpt2/model.onnx -o gpt2.onnx --tokenizer gpt2");
   line.AddExample("a CIFAR network",
                   "resmem model prepare resnet20.onnx -o base.onnx --classes names.txt \\\n"
                   "    --input-mean .507,.4865,.4409 --input-std .2673,.2564,.2761");
@@ -85,6 +96,15 @@ Result<ExitCode> ModelPrepare::Run(Console& console) {
   if (!classes_file_.empty()) {
     RESMEM_ASSIGN_OR_RETURN(options_.class_names, ReadClassNames(classes_file_));
   }
+  if (options_.context < 0) {
+    return Status(ErrorCode::kInvalidArgument, "--context: allowed are 1 and more");
+  }
+  int64_t pieces = 0;
+  if (!tokenizer_path_.empty()) {
+    RESMEM_ASSIGN_OR_RETURN(const Tokenizer tokenizer, Tokenizer::Open(tokenizer_path_));
+    options_.tokenizer = tokenizer.fingerprint();
+    pieces = tokenizer.size();
+  }
   RESMEM_ASSIGN_OR_RETURN(const ModelManifest manifest,
                           PrepareOnnx(source_, options_, output_, runtime_));
   RESMEM_ASSIGN_OR_RETURN(const Fingerprint fingerprint, FingerprintModel(output_));
@@ -97,6 +117,15 @@ Result<ExitCode> ModelPrepare::Run(Console& console) {
     console.Note(
         "pixels go in as pixel / 255; most networks were trained with --input-mean and "
         "--input-std");
+  }
+  if (manifest.takes_tokens()) {
+    if (pieces > manifest.classes) {
+      console.Warn(tokenizer_path_ + " has " + Counted(pieces, "piece") + ", but the model knows " +
+                   Count(manifest.classes) + ": lm memorize will refuse its tokens");
+    }
+    SuggestNext({"lm", "memorize", "TRAIN.tokens", "--model", output_, "-o", "NEW.resmem"},
+                console);
+    return ExitCode::kOk;
   }
   SuggestNext(
       {"embed", output_, manifest.takes_images() ? "IMAGES" : "TABLE.npy", "-o", "NEW.arrays"},

@@ -10,6 +10,7 @@
 #include "inputs/dataset_options.h"
 #include "inputs/images/model_options.h"
 #include "inputs/memory_options.h"
+#include "outputs/memory_text.h"
 #include "outputs/output_paths.h"
 #include "outputs/prediction_lines.h"
 #include "resmem/data/array_writer.h"
@@ -31,7 +32,7 @@ class Predict : public Command {
   };
   Status CheckOptions(const MemoryDescription& description);
   Status ScoreBlock(const Predictor& predictor, const Rows& rows, Scores* scores) const;
-  Status WriteBlock(const Predictor& predictor, int64_t begin, const Rows& rows,
+  Status WriteBlock(const Predictor& predictor, std::span<const int64_t> numbers, const Rows& rows,
                     const Scores& scores, const PredictionLines& lines, Output* out) const;
   Status Classify(std::span<const float> base, std::span<const float> scores,
                   std::vector<float>* probabilities, PredictionLine* line) const;
@@ -160,13 +161,14 @@ Status Predict::Classify(std::span<const float> base, std::span<const float> sco
   return {};
 }
 
-Status Predict::WriteBlock(const Predictor& predictor, int64_t begin, const Rows& rows,
-                           const Scores& scores, const PredictionLines& lines, Output* out) const {
+Status Predict::WriteBlock(const Predictor& predictor, std::span<const int64_t> numbers,
+                           const Rows& rows, const Scores& scores, const PredictionLines& lines,
+                           Output* out) const {
   const auto outputs = static_cast<size_t>(rows.logits.columns);
   std::vector<float> probabilities;
   for (int64_t i = 0; i < rows.count(); ++i) {
     PredictionLine line;
-    line.row = begin + i;
+    line.row = numbers[static_cast<size_t>(i)];
     if (!rows.ids.empty()) line.id = rows.ids[static_cast<size_t>(i)];
     if (!rows.sources.empty()) line.source = rows.sources[static_cast<size_t>(i)];
     const size_t first = static_cast<size_t>(i) * outputs;
@@ -187,6 +189,7 @@ Status Predict::WriteBlock(const Predictor& predictor, int64_t begin, const Rows
 Result<ExitCode> Predict::Run(Console& console) {
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
                           ResidualMemory::Open(memory_path_, {.exact = exact_}));
+  WarnOfManySegments(memory_path_, memory, console);
   const MemoryDescription& description = memory.description();
   RESMEM_RETURN_IF_ERROR(CheckOptions(description));
   RESMEM_ASSIGN_OR_RETURN(const Input input,
@@ -227,8 +230,10 @@ Result<ExitCode> Predict::Run(Console& console) {
     const int64_t count = std::min(step, dataset.rows() - begin);
     RESMEM_RETURN_IF_ERROR(dataset.Read(begin, count, &block));
     RESMEM_RETURN_IF_ERROR(ScoreBlock(predictor, block.view, &scores));
+    std::vector<int64_t> numbers;
+    for (int64_t i = 0; i < count; ++i) numbers.push_back(dataset.row_number(begin + i));
     dataset.Drop(begin, count);
-    RESMEM_RETURN_IF_ERROR(WriteBlock(predictor, begin, block.view, scores, lines, &out));
+    RESMEM_RETURN_IF_ERROR(WriteBlock(predictor, numbers, block.view, scores, lines, &out));
     if (scores_file.has_value()) RESMEM_RETURN_IF_ERROR(scores_file->Write(0, scores.resmem));
     console.progress()->Report("predicting", begin + count, dataset.rows());
   }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "console/command.h"
+#include "inputs/cannot_read.h"
 #include "outputs/output_paths.h"
 
 namespace resmem::cli {
@@ -15,11 +16,7 @@ namespace {
 
 Result<std::string> ReadDocument(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    return Status(ErrorCode::kNotFound,
-                  path + ": " + std::strerror(errno) +
-                      "; give a JSON document that a command printed with --json");
-  }
+  if (!file) return CannotRead(path, "; give a JSON document that a command printed with --json");
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (file.bad()) return Status(ErrorCode::kIo, path + ": " + std::strerror(errno));
   return text;

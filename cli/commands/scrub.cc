@@ -7,8 +7,10 @@
 #include "console/format.h"
 #include "console/output.h"
 #include "inputs/memory_options.h"
+#include "resmem/models/bundle.h"
 #include "resmem/report/report.h"
 #include "resmem/scrub.h"
+#include "resmem/snapshots.h"
 
 namespace resmem::cli {
 namespace {
@@ -26,7 +28,8 @@ class Scrub : public Command {
   void Declare(CommandLine& line) override {
     line.About(
         "look for decay of the disk, slowly, while the memory is in use",
-        "Reads every block of every file and compares its checksum, as 'resmem verify' does, but "
+        "Reads every block of every file, those of snapshots too, and compares its checksum, as "
+        "'resmem verify' does, but "
         "for a machine with other work: on one thread, at the lowest priority, at most --rate MB a "
         "second, from the disk itself and not from the page cache where the file system can, and "
         "to the end, so that all damage is listed. verify is as fast as it can be, stops at the "
@@ -48,7 +51,9 @@ class Scrub : public Command {
     ScrubOptions options;
     options.bytes_per_second = static_cast<int64_t>(rate_ * 1e6);
     options.progress = console.progress();
-    RESMEM_ASSIGN_OR_RETURN(const ScrubReport report, ScrubMemory(memory_path_, options));
+    RESMEM_ASSIGN_OR_RETURN(ScrubReport report, ScrubMemory(memory_path_, options));
+    RESMEM_RETURN_IF_ERROR(AddBundle(&report));
+    RESMEM_RETURN_IF_ERROR(ScrubSnapshots(options, &report));
     if (json_) {
       RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, {}));
       RESMEM_RETURN_IF_ERROR(
@@ -75,6 +80,45 @@ class Scrub : public Command {
   }
 
  private:
+  // Files that a snapshot shares with the memory are read again: where the folder was copied
+  // without its links they are not the same.
+  Status ScrubSnapshots(const ScrubOptions& options, ScrubReport* report) const {
+    RESMEM_ASSIGN_OR_RETURN(const SnapshotList list, ListSnapshots(memory_path_));
+    for (const SnapshotInfo& info : list.snapshots) {
+      if (!info.problem.empty()) {
+        ++report->broken;
+        report->damage.push_back(info.problem);
+        continue;
+      }
+      RESMEM_ASSIGN_OR_RETURN(ScrubReport more,
+                              ScrubMemory(SnapshotPath(memory_path_, info.name), options));
+      report->files += more.files;
+      report->blocks += more.blocks;
+      report->bytes += more.bytes;
+      report->broken += more.broken;
+      report->past_cache &= more.past_cache;
+      for (std::string& damage : more.damage) report->damage.push_back(std::move(damage));
+    }
+    if (report->damage.size() > ScrubReport::kMostDamage) {
+      report->damage.resize(ScrubReport::kMostDamage);
+    }
+    return {};
+  }
+
+  // The model that the memory carries is no part of its format.
+  Status AddBundle(ScrubReport* report) const {
+    const MemoryDescription& description = report->description;
+    if (!CarriesModel(description.notes)) return {};
+    report->files += 2;  // model and manifest
+    const Status status = VerifyBundle(memory_path_, description.notes, description.fingerprint);
+    if (status.code() != ErrorCode::kCorrupt) return status;
+    ++report->broken;
+    if (report->damage.size() < ScrubReport::kMostDamage) {
+      report->damage.push_back(status.message());
+    }
+    return {};
+  }
+
   static constexpr double kMostRate = 1e6;
   std::string memory_path_;
   double rate_ = 100;

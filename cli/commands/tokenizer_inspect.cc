@@ -2,7 +2,7 @@
 #include "console/command.h"
 #include "console/output.h"
 #include "inputs/memory_options.h"
-#include "outputs/tokenizer_text.h"
+#include "outputs/tokens/tokenizer_text.h"
 #include "resmem/lm/text_report.h"
 
 namespace resmem::cli {
@@ -12,7 +12,10 @@ class TokenizerInspect : public Command {
  public:
   void Declare(CommandLine& line) override {
     line.About("show what a tokenizer is and how it splits a text");
-    line.Argument("MODEL", &path_, "a SentencePiece model").File();
+    line.Argument("MODEL", &path_,
+                  "a SentencePiece model, tokenizer.json, vocab.json with merges.txt beside it, or "
+                  "the folder of one")
+        .File();
     line.Value("--text", &text_, "WORDS",
                "text to show as pieces with their ids, and to decode again");
     line.Group("Output");

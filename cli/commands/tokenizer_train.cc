@@ -7,7 +7,7 @@
 #include "inputs/text/spm_train.h"
 #include "inputs/text/text_options.h"
 #include "outputs/output_paths.h"
-#include "outputs/tokenizer_text.h"
+#include "outputs/tokens/tokenizer_text.h"
 #include "resmem/lm/text_report.h"
 #include "resmem/lm/text_sample.h"
 

@@ -1,6 +1,7 @@
 // resmem tune: chooses k, sigma and T on validation rows and writes them into the memory.
 #include "console/command.h"
 #include "console/format.h"
+#include "console/next_step.h"
 #include "console/output.h"
 #include "inputs/dataset_options.h"
 #include "inputs/images/model_options.h"
@@ -9,6 +10,7 @@
 #include "inputs/tune_options.h"
 #include "outputs/document_output.h"
 #include "outputs/evaluation_text.h"
+#include "outputs/key_tuning_text.h"
 #include "process/last_words.h"
 #include "resmem/tuner.h"
 
@@ -18,10 +20,6 @@ namespace {
 // A note in the memory: which rows its values were tuned on.
 constexpr char kTunedOn[] = "tuned_on";
 constexpr char kOwnRows[] = "the memory's own rows";
-
-std::vector<KeyTransform> EveryTransform() {
-  return {KeyTransform::kNone, KeyTransform::kUnit, KeyTransform::kWhiten};
-}
 
 class TuneCommand : public Command {
  public:
@@ -44,29 +42,20 @@ class TuneCommand : public Command {
 };
 
 void TuneCommand::Declare(CommandLine& line) {
-  line.About("fit a memory's answer on validation rows",
-             "Fits the blend of base and neighbors (docs/predictor.md) and chooses ResMem's k, "
-             "sigma and T. The blend becomes the memory's answer where cross-validation shows that "
-             "its probabilities are better than the base's at a fitted temperature, and answers no "
-             "less often right; otherwise the memory keeps the base's answer and says why. Where "
-             "the data mark validation rows only those are used; rows marked test are refused. "
-             "Below 100 rows no blend is fitted, below 250 only its constants.");
+  line.About(
+      "fit a memory's answer on validation rows",
+      "Fits the blend of base and neighbors (docs/predictor.md) and chooses ResMem's k, "
+      "sigma and T. The blend becomes the memory's answer where cross-validation shows that "
+      "its probabilities are better than the base's at a fitted temperature, and answers no "
+      "less often right; otherwise the memory keeps the base's answer and says why. Where "
+      "the data mark validation rows only those are used; rows marked test are refused. "
+      "Below 100 rows nothing is fitted and nothing changes, below 250 only the blend's constants "
+      "are. With --method resmem the memory answers by ResMem only if cross-validation shows "
+      "a gain, else by the base.");
   DeclareMemory(line, &memory_path_);
   data_.Declare(line, DatasetUse::kTune);
   DeclareTuning(line, &options_);
-  line.Group("Choice");
-  options_.key_transforms = EveryTransform();
-  using Transforms = std::vector<KeyTransform>;
-  line.Choice<Transforms, Transforms>(
-      "--key-transform", &options_.key_transforms,
-      {{"auto", EveryTransform()},
-       {"keep", {}},
-       {"none", {KeyTransform::kNone}},
-       {"unit", {KeyTransform::kUnit}},
-       {"whiten", {KeyTransform::kWhiten}}},
-      "what is done to keys before distances are measured (docs/predictor.md): the one whose blend "
-      "has the lowest cross-validated NLL, the memory's own unless another is clearly better; the "
-      "memory's own; or this one. Another than the memory's own rewrites its keys");
+  DeclareKeyTransform(line, &options_);
   line.Group("Rows");
   line.Flag("--leave-one-out", &options_.leave_one_out,
             "tune on the memory's own rows, leaving each one out; needs no input if the memory "
@@ -94,17 +83,27 @@ void TuneCommand::WarnOfReplaced(const MemoryDescription& before, Console& conso
   const auto on = before.notes.find(kTunedOn);
   const bool own = on != before.notes.end() && on->second == kOwnRows;
   if (!options_.leave_one_out || !before.tuned || own) return;
-  console.Warn("replaced " + ParametersText(before.parameters, before.task) +
-               ", which were tuned on validation rows, by values of the memory's own rows; 'resmem "
-               "tune " +
-               memory_path_ + " --undo' brings them back");
+  console.Warn(
+      "replaced " + ParametersText(before.parameters, before.task) +
+      ", which were tuned on validation rows, by values of the memory's own rows; to bring "
+      "them back: " +
+      CommandText({"tune", memory_path_, "--undo"}));
 }
 
 // What the memory answers by now, and what cross-validation says about it.
 void AddAnswer(const Tuning& tuning, Table* table) {
+  if (!tuning.blend.has_value()) {
+    return table->AddRow({"answer", tuning.answer == Method::kResMem ? "resmem"
+                                    : tuning.answer == Method::kBase
+                                        ? "the base's: " + tuning.resmem_reason
+                                        : "as before: " + tuning.resmem_reason});
+  }
   const BlendTuning& blend = *tuning.blend;
   const bool regression = tuning.task == Task::kRegression;
-  if (!blend.blend.has_value()) return table->AddRow({"answer", "as before: " + blend.reason});
+  if (!blend.blend.has_value()) {
+    return table->AddRow(
+        {"answer", (tuning.answer.has_value() ? "resmem: " : "as before: ") + blend.reason});
+  }
   table->AddRow({"answer", blend.adopted ? std::string(MethodName(blend.method)) + ", " +
                                                ParametersText(blend.blend->parameters, tuning.task)
                                          : "the base's: " + blend.reason});
@@ -121,34 +120,12 @@ void AddAnswer(const Tuning& tuning, Table* table) {
   if (!regression) table->AddRow({"gain", GainText(blend.gain)});
 }
 
-// Which key transform, against which others.
-void AddKeys(const Tuning& tuning, Table* table) {
-  const KeyTuning& keys = tuning.keys;
-  if (keys.trials.empty() && keys.former == keys.chosen && keys.reason.empty()) return;
-  const bool changed = keys.former != keys.chosen;
-  table->AddRow(
-      {"keys", KeyTransformName(keys.chosen) +
-                   (changed ? std::string(", formerly ") + KeyTransformName(keys.former)
-                            : ", as before" + (keys.reason.empty() ? "" : ": " + keys.reason))});
-  if (keys.trials.empty()) return;
-  std::string tried;
-  for (const KeyTuning::Trial& trial : keys.trials) {
-    tried += (tried.empty() ? "" : ", ") + std::string(KeyTransformName(trial.transform)) + " " +
-             (trial.reason.empty() ? Fixed(trial.nll, 4) : "not possible: " + trial.reason);
-  }
-  const bool regression = tuning.task == Task::kRegression;
-  table->AddRow({"", (regression ? "squared error: " : "NLL: ") + tried + ", cross-validated"});
-  if (!changed) return;
-  table->AddRow({"", "the choice within each fold is better by " + Fixed(keys.gain, 4) +
-                         " (95 % interval " + Fixed(keys.interval.low, 4) + " .. " +
-                         Fixed(keys.interval.high, 4) + ")"});
-}
-
 std::string TuneCommand::Text(const Tuning& tuning) const {
   Table table = Table::Facts();
-  if (tuning.blend.has_value()) AddAnswer(tuning, &table);
+  AddAnswer(tuning, &table);
   AddKeys(tuning, &table);
-  table.AddRow({"ResMem", ParametersText(tuning.chosen, tuning.task)});
+  table.AddRow({"ResMem", ParametersText(tuning.chosen, tuning.task) +
+                              (tuning.answer.has_value() ? "" : ", not stored")});
   table.AddRow({"tried", Counted(static_cast<int64_t>(tuning.points.size()), "point") + " on " +
                              Counted(tuning.rows, "row")});
   if (tuning.task == Task::kClassification) {
@@ -229,7 +206,8 @@ Result<ExitCode> TuneCommand::Run(Console& console) {
     RESMEM_RETURN_IF_ERROR(
         output_.Write(TuningJson(tuning, FinishedRun(std::move(run), console)), console));
   }
-  if (!dry_run_) {
+  const bool stored = !dry_run_ && tuning.answer.has_value();
+  if (stored) {
     MemoryDescription tuned = ApplyTuning(description, tuning);
     tuned.notes[kTunedOn] = options_.leave_one_out ? kOwnRows : "given rows";
     RESMEM_RETURN_IF_ERROR(
@@ -237,8 +215,7 @@ Result<ExitCode> TuneCommand::Run(Console& console) {
     WarnOfReplaced(description, console);
   }
   if (!output_.on_stdout()) RESMEM_RETURN_IF_ERROR(PrintResult(Text(tuning)));
-  console.Note(dry_run_ ? "dry run: " + memory_path_ + " is unchanged"
-                        : "written into " + memory_path_);
+  console.Note(TuningNote(tuning, dry_run_, memory_path_));
   return ExitCode::kOk;
 }
 

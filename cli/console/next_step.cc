@@ -17,10 +17,14 @@ std::string ShellWord(const std::string& word) {
   return quoted + "'";
 }
 
-void SuggestNext(const std::vector<std::string>& words, Console& console) {
-  std::string command = "next: resmem";
+std::string CommandText(const std::vector<std::string>& words) {
+  std::string command = "resmem";
   for (const std::string& word : words) command += " " + ShellWord(word);
-  console.Note(command);
+  return command;
+}
+
+void SuggestNext(const std::vector<std::string>& words, Console& console) {
+  console.Note("next: " + CommandText(words));
 }
 
 }  // namespace resmem::cli

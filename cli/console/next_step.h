@@ -15,6 +15,9 @@ namespace resmem::cli {
 // The words after "resmem"; dropped by --quiet.
 void SuggestNext(const std::vector<std::string>& words, Console& console);
 
+// "resmem append my.resmem --data rows.npz", as a shell takes it; `words`: those after "resmem".
+std::string CommandText(const std::vector<std::string>& words);
+
 // A word as a shell wants it: in quotes where it holds a blank or another special character.
 std::string ShellWord(const std::string& word);
 

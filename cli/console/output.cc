@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "console/plain_text.h"
+#include "resmem/system_error.h"
 
 namespace resmem::cli {
 namespace {
@@ -33,9 +34,7 @@ Status Output::Fail() {
   const int error = errno;
   if (error == EPIPE) return Status(ErrorCode::kCancelled, "the reader of standard output left");
   const bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
-  return Status(full || error == ENOMEM || error == EMFILE || error == ENFILE
-                    ? ErrorCode::kResourceExhausted
-                    : ErrorCode::kIo,
+  return Status(CodeOfSystemError(error),
                 std::string("standard output cannot be written: ") + std::strerror(error) +
                     (full ? "; free some space or choose another place" : ""));
 }

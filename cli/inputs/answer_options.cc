@@ -39,8 +39,18 @@ Result<PredictOptions> AnswerOptions::Choose(const Predictor& predictor) const {
   return options;
 }
 
+Result<PredictOptions> AnswerOptions::ChooseShown(const Predictor& predictor) const {
+  RESMEM_ASSIGN_OR_RETURN(const PredictOptions options, Choose(predictor));
+  if (given() || options.method != Method::kBase) return options;
+  return predictor.OptionsOf(Method::kResMem);
+}
+
 Result<Parameters> AnswerOptions::ResMemParameters(const MemoryDescription& description) const {
   return parameters_.Apply(description.parameters, description.task);
+}
+
+std::string AnswerName(Method method) {
+  return method == Method::kResMem ? "ResMem" : MethodName(method);
 }
 
 std::string AnswerText(Method method, const Parameters& parameters, Task task) {

@@ -11,9 +11,12 @@ class AnswerOptions {
  public:
   // Also --k, --sigma and --temperature.
   void Declare(CommandLine& line);
+  bool given() const { return parameters_.given() || !method_.empty(); }
   // The memory's own answer unless another was asked for.  kInvalidArgument where parameters were
   // given for an answer whose parameters were fitted.
   Result<PredictOptions> Choose(const Predictor& predictor) const;
+  // The same where changes against the base are shown: ResMem's in the place of a base's own.
+  Result<PredictOptions> ChooseShown(const Predictor& predictor) const;
   // ResMem's, k-NN's and kNN-LM's.
   Result<Parameters> ResMemParameters(const MemoryDescription& description) const;
 
@@ -21,6 +24,9 @@ class AnswerOptions {
   std::string method_;
   ParameterOptions parameters_;
 };
+
+// "ResMem", "blend".
+std::string AnswerName(Method method);
 
 // "blend (k = 50, sigma = 0.31, T = 1.4)"; ResMem without its name.
 std::string AnswerText(Method method, const Parameters& parameters, Task task);

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <limits>
 
+#include "inputs/cannot_read.h"
 #include "inputs/dataset_options.h"
 #include "resmem/data/array.h"
 
@@ -11,7 +12,7 @@ namespace resmem::cli {
 
 Result<std::vector<std::string>> ReadClassNames(const std::string& path) {
   std::ifstream file(path);
-  if (!file) return Status(ErrorCode::kNotFound, path + ": cannot be read; --classes names a file");
+  if (!file) return CannotRead(path, "; --classes names a file");
   std::vector<std::string> names;
   for (std::string line; std::getline(file, line);) {
     if (!line.empty() && line.back() == '\r') line.pop_back();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "console/values.h"
+#include "resmem/data/new_classes.h"
 
 namespace resmem::cli {
 namespace {
@@ -29,6 +30,14 @@ Result<std::vector<int64_t>> ParseShape(std::string_view text) {
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
   }
   return shape;
+}
+
+Status CheckNoUrl(const std::string& path) {
+  struct stat present {};
+  if (path.find("://") == std::string::npos || stat(path.c_str(), &present) == 0) return {};
+  return Usage(path +
+               " is a URL, but only files are read; download it first, or pipe a table into "
+               "--data -");
 }
 
 }  // namespace
@@ -63,24 +72,38 @@ Result<ArraySource> ParseArraySource(const std::string& text) {
 
 void DatasetOptions::Declare(CommandLine& line, DatasetUse use) {
   use_ = use;
+  new_memory_ = line.command() == "memorize";
   const bool keys_only = use == DatasetUse::kAsk || use == DatasetUse::kSearch;
   const bool for_answers = use == DatasetUse::kPredict || use == DatasetUse::kSearch;
   line.Group("Input (each FILE may be FILE:member; see 'Files' below)");
   line.Value("--data", &data_, "PATH",
              keys_only
-                 ? "folder, .npz or .safetensors with an array 'keys'; the options below take "
-                   "precedence"
-                 : "folder, .npz or .safetensors whose arrays have the usual names: keys, logits, "
-                   "labels, ids, sources, split, slices; the options below take precedence")
+                 ? "folder, .npz or .safetensors with an array 'keys', or a table (.csv, -); the "
+                   "options below take precedence"
+                 : "folder, .npz or .safetensors whose arrays have the usual names: keys, logits "
+                   "or probabilities, labels, ids, sources, split, slices; or a table (.csv, -); "
+                   "the options below take precedence")
       .File();
   line.Value("--keys", &keys_, "FILE", "embedding of each row: rows x dim").File();
   if (!keys_only) {
     line.Value("--logits", &logits_, "FILE",
                "the base's output before softmax: rows x classes; for regression, its prediction")
         .File();
+    line.Value("--probabilities", &probabilities_, "FILE",
+               "instead of --logits, for a base that gives probabilities only, as forests and "
+               "boosted trees do: rows x classes, or one column for class 1 of two. Their "
+               "logarithms are the logits")
+        .File();
+    line.Value("--floor", &floor_, "P", "probabilities below it count as it: 0 has no logarithm")
+        .Default(new_memory_
+                     ? ShowValue(static_cast<double>(kProbabilityFloor))
+                     : "the memory's, or " + ShowValue(static_cast<double>(kProbabilityFloor)))
+        .Needs(kRowInputs);
   }
   if (use != DatasetUse::kPredict && !keys_only) {
-    line.Value("--labels", &labels_, "FILE", "class number of each row, counted from 0").File();
+    line.Value("--labels", &labels_, "FILE",
+               "class number of each row, counted from 0, or its class name")
+        .File();
     line.Value("--targets", &targets_, "FILE", "true values for regression: rows x outputs").File();
   }
   const char* default_ids =
@@ -94,7 +117,9 @@ void DatasetOptions::Declare(CommandLine& line, DatasetUse use) {
     line.Value("--sources", &sources_, "FILE", "text for each row that says where it came from")
         .File();
   }
-  if (use == DatasetUse::kJudge || use == DatasetUse::kShow || use == DatasetUse::kDiagnose) {
+  const bool slices =
+      use == DatasetUse::kJudge || use == DatasetUse::kShow || use == DatasetUse::kDiagnose;
+  if (slices) {
     line.Value("--slices", &slices_, "FILE",
                "text for each row that names the group it is reported under")
         .File();
@@ -115,14 +140,45 @@ void DatasetOptions::Declare(CommandLine& line, DatasetUse use) {
   line.Value("--dtype", &element_type_, "TYPE",
              "element type of --keys if it is a raw file: float32, ...")
       .Needs({"--shape"});
+  if (use != DatasetUse::kShow) {  // where images belong to rows by their numbers
+    line.Flag("--skip-bad", &skip_bad_,
+              "leave out rows with a value that is not finite or missing, or without a label, "
+              "instead of stopping; says how many and where")
+        .Needs({"--data", "--keys"});
+  }
   images_.Declare(line, /*as_arguments=*/for_answers);
+  table_.Declare(line, {.new_memory = new_memory_,
+                        .labels = !for_answers && !keys_only,
+                        .logits = !keys_only,
+                        .sources = use == DatasetUse::kStore,
+                        .split = !for_answers,
+                        .slices = slices});
   line.AddSection("Files", "Arrays: " + ArrayFormatsHelp() +
                                "; each also as .xz; raw values with shape and dtype. The first "
                                "dimension counts rows, the "
                                "others are flattened.");
 }
 
-Result<DatasetSources> DatasetOptions::Sources() const {
+// An array that is a column of the table given as --data has that role there.
+Status DatasetOptions::AddTable(const Target& target, DatasetSources* sources) const {
+  RESMEM_ASSIGN_OR_RETURN(TableSource table, table_.Source(data_, target.name, target.memory));
+  const std::string prefix = data_ + ":";
+  const auto take = [&](std::optional<ArraySource>* array, std::string* role) {
+    if (!array->has_value() || !(*array)->path.starts_with(prefix)) return;
+    *role = (*array)->path.substr(prefix.size());
+    array->reset();
+  };
+  take(&sources->labels, &table.roles.label);
+  take(&sources->ids, &table.roles.id);
+  take(&sources->sources, &table.roles.source);
+  take(&sources->split, &table.roles.split);
+  take(&sources->slices, &table.roles.slice);
+  sources->table = std::move(table);
+  sources->all.clear();
+  return {};
+}
+
+Result<DatasetSources> DatasetOptions::Sources(const Target& target) const {
   if (!given()) {
     const bool keys_only = use_ == DatasetUse::kAsk || use_ == DatasetUse::kSearch;
     return Usage("no input: give --data PATH, or --keys FILE" +
@@ -138,15 +194,22 @@ Result<DatasetSources> DatasetOptions::Sources() const {
   sources.all = data_;
   sources.role = role_;
   if (from_images()) {
-    if (!logits_.empty()) {
-      return Usage("--logits goes with --keys; for images, the model computes both");
+    if (!logits_.empty() || !probabilities_.empty()) {
+      return Usage(std::string(logits_.empty() ? "--probabilities" : "--logits") +
+                   " goes with --keys; for images, the model computes both");
     }
     if (split_.empty() && !role_.has_value()) sources.role = images_.role();
   }
   const std::pair<const std::string*, std::optional<ArraySource>*> files[] = {
-      {&keys_, &sources.keys},       {&logits_, &sources.logits}, {&labels_, &sources.labels},
-      {&targets_, &sources.targets}, {&ids_, &sources.ids},       {&sources_, &sources.sources},
-      {&split_, &sources.split},     {&slices_, &sources.slices}};
+      {&keys_, &sources.keys},
+      {&logits_, &sources.logits},
+      {&labels_, &sources.labels},
+      {&targets_, &sources.targets},
+      {&ids_, &sources.ids},
+      {&sources_, &sources.sources},
+      {&split_, &sources.split},
+      {&slices_, &sources.slices},
+      {&probabilities_, &sources.probabilities}};
   for (const auto& [text, source] : files) {
     // The labels of images are checked with them.
     if (text->empty() || (text == &labels_ && from_images())) continue;
@@ -156,12 +219,29 @@ Result<DatasetSources> DatasetOptions::Sources() const {
     RESMEM_ASSIGN_OR_RETURN(sources.keys->raw_shape, ParseShape(shape_));
     RESMEM_ASSIGN_OR_RETURN(sources.keys->raw_type, ParseElementType(element_type_));
   }
+  sources.class_names = class_names_;
+  sources.skip_bad = skip_bad_;
+  sources.ids_from_numbers = new_memory_;
+  if (target.memory != nullptr) {
+    sources.class_names = target.memory->class_names;
+    if (target.memory->task == Task::kClassification) {
+      sources.classes = target.memory->outputs;
+      sources.base_classes = BaseClasses(*target.memory);
+      sources.new_classes = new_classes_;
+    }
+    sources.probability_floor = FloorOf(*target.memory).value_or(kProbabilityFloor);
+  }
+  sources.probability_floor = floor_.value_or(sources.probability_floor);
+  if (table_.IsTable(data_)) RESMEM_RETURN_IF_ERROR(AddTable(target, &sources));
   return sources;
 }
 
-Result<Input> DatasetOptions::Open(Task task, const std::string& model, int threads,
-                                   Console& console) const {
-  RESMEM_ASSIGN_OR_RETURN(DatasetSources sources, Sources());
+Result<Input> DatasetOptions::Open(Task task, const std::string& model, const Target& target,
+                                   int threads, Console& console) const {
+  for (const std::string& path : {data_, keys_, logits_, probabilities_, labels_, images()}) {
+    RESMEM_RETURN_IF_ERROR(CheckNoUrl(path));  // before a colon may mean a member
+  }
+  RESMEM_ASSIGN_OR_RETURN(DatasetSources sources, Sources(target));
   std::shared_ptr<const EmbeddedImages> images;
   if (from_images()) {
     if (model.empty()) {
@@ -171,12 +251,14 @@ Result<Input> DatasetOptions::Open(Task task, const std::string& model, int thre
     sources.made = images;
   }
   RESMEM_ASSIGN_OR_RETURN(Dataset dataset, Dataset::Open(sources, task));
+  NoteReading(dataset, console);
   if (use_ == DatasetUse::kAsk || use_ == DatasetUse::kSearch || use_ == DatasetUse::kDiagnose) {
     return Input{std::move(dataset), std::move(images)};
   }
   if (!dataset.has_logits()) {
     return Status(ErrorCode::kBadData,
-                  "the input has no logits; give the base's outputs with --logits FILE");
+                  "the input has no logits; give the base's outputs with --logits FILE, or its "
+                  "probabilities with --probabilities FILE");
   }
   if (use_ != DatasetUse::kPredict && !dataset.has_labels()) {
     return Status(ErrorCode::kBadData,
@@ -193,8 +275,9 @@ Status DatasetOptions::ReplaceLogits(const std::string& out_of_fold) {
   if (from_images()) {
     return Usage("--out-of-fold-logits goes with --keys; for images, the model computes both");
   }
-  if (!logits_.empty()) {
-    return Usage("--logits and --out-of-fold-logits exclude each other; give one of them");
+  if (!logits_.empty() || !probabilities_.empty()) {
+    return Usage(std::string(logits_.empty() ? "--probabilities" : "--logits") +
+                 " and --out-of-fold-logits exclude each other; give one of them");
   }
   logits_ = out_of_fold;
   return {};
@@ -202,9 +285,9 @@ Status DatasetOptions::ReplaceLogits(const std::string& out_of_fold) {
 
 std::vector<std::string> DatasetOptions::Paths() const {
   std::vector<std::string> paths = images_.Paths();
-  for (const std::string* text :
-       {&data_, &keys_, &logits_, &labels_, &targets_, &ids_, &sources_, &split_, &slices_}) {
-    if (text->empty()) continue;
+  for (const std::string* text : {&data_, &keys_, &logits_, &probabilities_, &labels_, &targets_,
+                                  &ids_, &sources_, &split_, &slices_}) {
+    if (text->empty() || *text == "-") continue;
     const std::string path = FilePart(*text);
     bool repeated = false;
     for (const std::string& other : paths) repeated |= other == path;

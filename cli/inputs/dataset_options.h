@@ -11,6 +11,7 @@
 #include "console/command_line.h"
 #include "console/console.h"
 #include "inputs/images/image_options.h"
+#include "inputs/table_options.h"
 #include "resmem/data/dataset.h"
 #include "resmem/models/embedded_images.h"
 
@@ -35,25 +36,42 @@ class DatasetOptions {
  public:
   void Declare(CommandLine& line, DatasetUse use);
 
-  bool given() const { return !Paths().empty(); }
+  bool given() const { return !data_.empty() || !Paths().empty(); }
   // The rows come from a base model over images.
   bool from_images() const { return images_.given() && data_.empty() && keys_.empty(); }
   const std::string& images() const { return images_.path(); }
   // Files and folders, without members: for the run's manifest.
   std::vector<std::string> Paths() const;
 
+  // For labels that are names, in the order of the classes.
+  void set_class_names(std::vector<std::string> names) { class_names_ = std::move(names); }
+
+  // Labels may be classes that the memory does not have yet.
+  void set_new_classes(bool wanted) { new_classes_ = wanted; }
+
+  // The memory that rows are for.  It knows the columns of its table and the names of its classes.
+  struct Target {
+    std::string name;
+    const MemoryDescription* memory = nullptr;  // null: a new one
+  };
   // `model`: the file to run over images; arrays do not need it.
-  Result<Input> Open(Task task, const std::string& model, int threads, Console& console) const;
+  Result<Input> Open(Task task, const std::string& model, const Target& target, int threads,
+                     Console& console) const;
 
   // What --out-of-fold-logits gave, if anything, takes the place of --logits.
   Status ReplaceLogits(const std::string& out_of_fold);
 
  private:
-  Result<DatasetSources> Sources() const;
+  Result<DatasetSources> Sources(const Target& target) const;
+  Status AddTable(const Target& target, DatasetSources* sources) const;
 
   DatasetUse use_ = DatasetUse::kStore;
   std::string data_, keys_, logits_, labels_, targets_, ids_, sources_, split_, slices_;
-  std::string shape_, element_type_;
+  std::string shape_, element_type_, probabilities_;
+  std::optional<float> floor_;
+  std::vector<std::string> class_names_;
+  bool skip_bad_ = false, new_memory_ = false, new_classes_ = false;
+  TableOptions table_;
   ImageOptions images_;
   std::optional<Role> role_;
 };

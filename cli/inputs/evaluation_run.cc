@@ -4,8 +4,28 @@
 #include <utility>
 
 #include "inputs/class_names.h"
+#include "resmem/data/new_classes.h"
 
 namespace resmem::cli {
+namespace {
+
+// Old and new classes apart, where the memory has classes that its base does not know and the rows
+// are not in slices already.
+RowSource ApartByClass(const RowSource& rows, int64_t base_classes) {
+  return {rows.rows(), [rows, base_classes](const RowSource::Use& use) {
+            std::vector<std::string> slices;
+            return rows.Read([&](int64_t begin, Rows block) {
+              slices.clear();
+              for (const int32_t label : block.labels) {
+                slices.emplace_back(label < base_classes ? "classes of the base" : "new classes");
+              }
+              if (block.slices.empty()) block.slices = slices;
+              return use(begin, block);
+            });
+          }};
+}
+
+}  // namespace
 
 void EvaluationRun::DeclareInput(CommandLine& line) {
   DeclareMemory(line, &memory_path_);
@@ -55,10 +75,10 @@ Result<Evaluation> EvaluationRun::Run(Console& console) {
     options_.coarse_of_class = CoarseOfClasses(input->images->images(), description.outputs);
   }
   options_.progress = console.progress();
-  RESMEM_ASSIGN_OR_RETURN(
-      Evaluation evaluation,
-      Evaluate(predictor, input.has_value() ? ReadDataset(input->dataset) : ReadMemory(memory),
-               options_));
+  RowSource rows = input.has_value() ? ReadDataset(input->dataset) : ReadMemory(memory);
+  const int64_t base_classes = BaseClasses(description);
+  if (base_classes < description.outputs) rows = ApartByClass(rows, base_classes);
+  RESMEM_ASSIGN_OR_RETURN(Evaluation evaluation, Evaluate(predictor, rows, options_));
   for (const std::string& warning : evaluation.warnings) console.Warn(warning);
   if (output_.wanted()) {
     RESMEM_ASSIGN_OR_RETURN(RunInfo run, DescribeThisRun(console, data_.Paths()));

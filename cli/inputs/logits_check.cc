@@ -4,21 +4,17 @@
 #include <cmath>
 
 #include "console/format.h"
+#include "resmem/data/dataset.h"
 #include "resmem/predictor.h"
 
 namespace resmem::cli {
-namespace {
 
-bool LooksLikeProbabilities(std::span<const float> values) {
-  double sum = 0;
-  for (const float value : values) {
-    if (value < 0 || value > 1) return false;
-    sum += static_cast<double>(value);
+bool AllProbabilities(MatrixView logits) {
+  for (int64_t row = 0; row < logits.rows; ++row) {
+    if (!LooksLikeProbabilities(logits.row_span(row))) return false;
   }
-  return std::abs(sum - 1) <= 1e-3;
+  return logits.columns >= 2;
 }
-
-}  // namespace
 
 RowSource LogitsCheck::Watch(const RowSource& rows) {
   return RowSource(rows.rows(), [this, rows](const RowSource::Use& use) {
@@ -44,15 +40,18 @@ double LogitsCheck::accuracy() const {
 }
 
 void LogitsCheck::Warn(Console& console) const {
+  if (rows_ > 0 && all_probabilities_) console.Warn(kProbabilitiesAsked);
+  WarnOfChance(correct_, rows_, classes_, console);
+}
+
+void WarnOfChance(int64_t correct, int64_t rows, int64_t classes, Console& console) {
   constexpr int64_t kFewRows = 100;  // on which anything may happen
-  if (rows_ <= kFewRows || classes_ < 2) return;
-  if (all_probabilities_) {
-    console.Warn("these look like probabilities; give the values before softmax");
-  }
-  const double chance = 1 / static_cast<double>(classes_);
-  if (accuracy() <= std::min(1.5 * chance, chance + 0.05)) {  // as resmem eval judges it
-    console.Warn("the base is right on " + Percent(accuracy()) + " of these rows, about what " +
-                 "guessing among " + Count(classes_) +
+  if (rows <= kFewRows || classes < 2) return;
+  const double chance = 1 / static_cast<double>(classes);
+  const double accuracy = static_cast<double>(correct) / static_cast<double>(rows);
+  if (accuracy <= std::min(1.5 * chance, chance + 0.05)) {  // as resmem eval judges it
+    console.Warn("the base is right on " + Percent(accuracy) + " of these rows, about what " +
+                 "guessing among " + Count(classes) +
                  " classes gives: the labels or the logits probably do not belong to these rows; " +
                  "check their order and the numbering of the classes");
   }

@@ -9,6 +9,15 @@
 
 namespace resmem::cli {
 
+// What to ask about logits that look like probabilities: none is below 0, each row sums to 1.
+inline constexpr char kProbabilitiesAsked[] =
+    "these logits look like probabilities: none is below 0, and each row sums to 1. Are they? Then "
+    "give them with --probabilities instead of --logits";
+bool AllProbabilities(MatrixView logits);
+
+// Warns where the base, right on `correct` of `rows`, is about as good as chance.
+void WarnOfChance(int64_t correct, int64_t rows, int64_t classes, Console& console);
+
 // Classification.  Not for several threads at once.
 class LogitsCheck {
  public:

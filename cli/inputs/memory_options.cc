@@ -13,6 +13,12 @@ void DeclareWait(CommandLine& line, double* seconds) {
              "for another process that is changing the memory, instead of failing at once");
 }
 
+void DeclareWaitForMaker(CommandLine& line, double* seconds) {
+  line.Value("--wait", seconds, "SECONDS",
+             "for another process that is making the same memory, instead of failing at once; what "
+             "it has made is then kept");
+}
+
 void DeclareExact(CommandLine& line, bool* exact) {
   line.Flag("--exact", exact, "search every key, even if the memory has an index");
 }
@@ -26,7 +32,7 @@ Status CheckShapes(const std::string& memory_path, const MemoryDescription& memo
                       "; give " + option + " from the model and layer the memory was made with");
   };
   if (dataset.dim() != memory.dim) return mismatch("keys", dataset.dim(), memory.dim, "--keys");
-  if (dataset.has_logits() && dataset.outputs() != memory.outputs) {
+  if (dataset.has_logits() && dataset.outputs() - dataset.added_classes() != memory.outputs) {
     return mismatch("logits", dataset.outputs(), memory.outputs, "--logits");
   }
   return {};

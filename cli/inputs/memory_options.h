@@ -18,6 +18,8 @@ void DeclareMemory(CommandLine& line, std::string* path);
 
 // --wait SECONDS, for commands that change it.
 void DeclareWait(CommandLine& line, double* seconds);
+// The same of one that makes it, which another process may be making.
+void DeclareWaitForMaker(CommandLine& line, double* seconds);
 
 // --exact, for commands that search it.
 void DeclareExact(CommandLine& line, bool* exact);

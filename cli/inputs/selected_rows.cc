@@ -11,41 +11,17 @@
 namespace resmem::cli {
 namespace {
 
-void CopyRow(MatrixView from, int64_t row, std::vector<float>* to) {
-  if (from.columns > 0) to->insert(to->end(), from.row(row), from.row(row) + from.columns);
-}
-
-template <typename T>
-void CopyValue(std::span<const T> from, int64_t row, std::vector<T>* to) {
-  if (!from.empty()) to->push_back(from[static_cast<size_t>(row)]);
-}
-
 // The rows of `block` with that role, copied; row numbers count from `begin`.
 void Compact(const Rows& block, int64_t begin, Role role, Dataset::Block* out) {
-  *out = {};
+  std::vector<int64_t> rows;
+  std::vector<uint64_t> ids;
   for (int64_t row = 0; row < block.count(); ++row) {
     if (block.roles[static_cast<size_t>(row)] != role) continue;
-    CopyRow(block.keys, row, &out->keys);
-    CopyRow(block.logits, row, &out->logits);
-    CopyRow(block.targets, row, &out->targets);
-    CopyValue(block.labels, row, &out->labels);
-    CopyValue(block.sources, row, &out->sources);
-    CopyValue(block.slices, row, &out->slices);
-    out->roles.push_back(role);
-    out->ids.push_back(block.ids.empty() ? static_cast<uint64_t>(begin + row)
-                                         : block.ids[static_cast<size_t>(row)]);
+    rows.push_back(row);
+    ids.push_back(block.ids.empty() ? static_cast<uint64_t>(begin + row)
+                                    : block.ids[static_cast<size_t>(row)]);
   }
-  const auto rows = static_cast<int64_t>(out->roles.size());
-  out->view.keys = MatrixView(out->keys.data(), rows, block.keys.columns);
-  out->view.logits = MatrixView(out->logits.data(), rows, block.logits.columns);
-  if (block.targets.columns > 0) {
-    out->view.targets = MatrixView(out->targets.data(), rows, block.targets.columns);
-  }
-  out->view.labels = out->labels;
-  out->view.sources = out->sources;
-  out->view.slices = out->slices;
-  out->view.roles = out->roles;
-  out->view.ids = out->ids;
+  GatherRows(block, rows, ids, out);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "inputs/answer_options.h"
+
 namespace resmem::cli {
 namespace {
 
@@ -235,6 +237,15 @@ std::string GainText(const PairedGain& gain) {
   return SignedPoints(gain.gain) + " points (95 % interval " + SignedPoints(gain.interval.low) +
          " .. " + SignedPoints(gain.interval.high) + "; " + Count(gain.fixed) + " fixed, " +
          Count(gain.harmed) + " harmed; McNemar p " + PValue(gain.p_value) + ")";
+}
+
+std::string EvaluationText(const Evaluation& evaluation) {
+  const std::string text = Counted(evaluation.rows, "row") + "; " +
+                           AnswerText(evaluation.method, evaluation.parameters, evaluation.task) +
+                           (evaluation.leave_one_out ? "; leave-one-out" : "") + "\n\n";
+  if (evaluation.regression.has_value()) return text + RegressionText(*evaluation.regression);
+  return text + BetterText(evaluation) + MethodsText(evaluation, /*every_lambda=*/false) + "\n" +
+         CalibrationText(evaluation) + "\n" + MetricsText(evaluation);
 }
 
 }  // namespace resmem::cli

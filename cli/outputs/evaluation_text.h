@@ -10,6 +10,9 @@
 
 namespace resmem::cli {
 
+// What was evaluated, and all tables but those of groups.
+std::string EvaluationText(const Evaluation& evaluation);
+
 // The table of methods side by side, also of a language model; `last`: titles of its last columns.
 Table MethodsTable(const std::vector<std::string>& last);
 // A method's cells but for the last columns'; the base's are empty where they speak of a gain.

@@ -73,12 +73,20 @@ std::string ExplanationText(const Explanation& explanation, const MemoryDescript
       return Signed(sum);
     });
   }
+  // As resmem predict shows them.
+  const auto add_probabilities = [&] {
+    add({"probability"}, [&](size_t output) {
+      return Fixed(static_cast<double>(explanation.probability[output]), 6);
+    });
+    add({"base's probability"}, [&](size_t output) {
+      return Fixed(static_cast<double>(explanation.base_probability[output]), 6);
+    });
+  };
   if (explanation.parts) {
     const Explanation::Parts& parts = *explanation.parts;
     add({"rounding"}, [&](size_t output) { return Scientific(explanation.rounding[output]); });
     add({"log score"}, [&](size_t output) { return Signed(explanation.eta[output]); });
-    add({"probability"},
-        [&](size_t output) { return Fixed(static_cast<double>(explanation.score[output]), 6); });
+    add_probabilities();
     add({"of which base part"}, [&](size_t output) { return Signed(parts.base[output]); });
     add({"labels"}, [&](size_t output) { return Signed(parts.labels[output]); });
     add({"expected"}, [&](size_t output) { return Signed(parts.expected[output]); });
@@ -94,6 +102,7 @@ std::string ExplanationText(const Explanation& explanation, const MemoryDescript
   add({"rounding"}, [&](size_t output) { return Scientific(explanation.rounding[output]); });
   add({"score"},
       [&](size_t output) { return Signed(static_cast<double>(explanation.score[output])); });
+  if (classification) add_probabilities();
   std::string text = table.Text();
   if (!classification) return text;
 

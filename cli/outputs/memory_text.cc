@@ -1,9 +1,11 @@
 #include "outputs/memory_text.h"
 
 #include "console/format.h"
+#include "console/next_step.h"
 #include "inputs/images/model_options.h"
 #include "inputs/parameter_options.h"
 #include "resmem/diagnosis.h"
+#include "resmem/models/bundle.h"
 
 namespace resmem::cli {
 namespace {
@@ -20,6 +22,13 @@ std::string FormText(const MemoryDescription& description) {
       return "dense" + half + (description.task == Task::kRegression ? "" : frozen);
     case ResidualForm::kSparse:
       return "sparse, top " + Count(description.top) + half + frozen;
+    case ResidualForm::kPacked:
+      return "packed, " + Percent(static_cast<double>(description.packed_share)) +
+             " of each row's mass" +
+             (description.packed_least > 0
+                  ? ", none of rows with less than " + ShortNumber(description.packed_least)
+                  : "") +
+             frozen;
   }
   return ResidualFormName(description.form);
 }
@@ -59,8 +68,9 @@ Table MemoryTable(const std::string& path, const ResidualMemory& memory) {
                       : Fixed(memory.MeanResidualMass(description.parameters.temperature), 4) +
                             " (0: the base predicted every label with certainty, 1: none)"});
   }
-  if (description.form == ResidualForm::kSparse) {
-    table.AddRow({"dropped mass", Percent(memory.dropped_mass()) + " of it by the sparse form"});
+  if (description.form == ResidualForm::kSparse || description.form == ResidualForm::kPacked) {
+    table.AddRow({"dropped mass", Percent(memory.dropped_mass()) + " of it by the " +
+                                      ResidualFormName(description.form) + " form"});
   }
   table.AddRow({"parameters", ParametersText(description.parameters, description.task) +
                                   (description.tuned ? ", tuned" : ", not tuned")});
@@ -74,12 +84,15 @@ Table MemoryTable(const std::string& path, const ResidualMemory& memory) {
                                    ? "none: arrays are checked by the last layer, where possible"
                                    : FingerprintText(description.fingerprint)});
   const auto model = description.notes.find(kModelNote);
-  if (model != description.notes.end()) table.AddRow({"model", model->second});
+  if (model != description.notes.end()) {
+    table.AddRow(
+        {"model", model->second + (CarriesModel(description.notes) ? ", in its folder" : "")});
+  }
   table.AddRow({"search", SearchText(memory)});
   std::string on_disk =
       Bytes(memory.bytes_on_disk()) + " in " + Counted(memory.segments(), "segment");
   if (memory.segments() > kManySegments)
-    on_disk += "; opening so many is slow, 'compact' makes one";
+    on_disk += "; opening them takes long, 'compact' makes one";
   if (memory.former_bytes() > 0) {
     on_disk += "; of it " + Bytes(memory.former_bytes()) +
                " former keys, which 'tune --undo' needs and 'compact' removes";
@@ -120,6 +133,13 @@ void WarnOfObstacle(const std::string& path, const ResidualMemory& memory, Conso
   if (memory.index_obstacle().empty()) return;
   console.Warn(path + (memory.index_info().has_value() ? ": newer rows are" : ": is") +
                " searched exactly, not by the index: " + memory.index_obstacle());
+}
+
+void WarnOfManySegments(const std::string& path, const ResidualMemory& memory, Console& console) {
+  if (memory.segments() <= kManySegments) return;
+  console.Warn(path + ": has " + Counted(memory.segments(), "segment") +
+               ", which makes opening slow; the next append joins the small ones, or: " +
+               CommandText({"compact", path}));
 }
 
 void WarnIfNothingToAdd(const ResidualMemory& memory, Console& console) {

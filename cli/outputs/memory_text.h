@@ -17,6 +17,7 @@ std::string SearchText(const ResidualMemory& memory);
 
 // Where rows cannot be in the index that the memory has: why.
 void WarnOfObstacle(const std::string& path, const ResidualMemory& memory, Console& console);
+void WarnOfManySegments(const std::string& path, const ResidualMemory& memory, Console& console);
 
 // The plain warning where the base has memorized its training set.
 void WarnIfNothingToAdd(const ResidualMemory& memory, Console& console);

@@ -23,13 +23,13 @@ void NeighborOutput::DeclareSearch(CommandLine& line) {
       .Default("that of the memory's answer");
 }
 
-void NeighborOutput::DeclareOutput(CommandLine& line) {
+void NeighborOutput::DeclareOutput(CommandLine& line, const char* without) {
   line.Group("Output");
   line.Value("--output", &output_, "PATH",
              "what to write: FILE.npz, FILE.csv, FILE.jsonl, or a folder for one .npy per array")
       .Short("-o")
       .File()
-      .Default("CSV on standard output");
+      .Default(without);
   line.Choice<std::optional<Format>, Format>(
           "--format", &format_,
           {{"arrays", Format::kArrays}, {"csv", Format::kCsv}, {"jsonl", Format::kJsonLines}},
@@ -97,9 +97,18 @@ Status NeighborOutput::Add(MatrixView keys, std::span<const uint64_t> ids,
                            std::span<const int64_t> exclude) {
   RESMEM_RETURN_IF_ERROR(
       predictor_->FindNeighbors(keys, parameters_.k, exclude, threads_, nullptr, &neighbors_));
+  return Write(ids);
+}
+
+Status NeighborOutput::AddFound(Neighbors found, std::span<const uint64_t> ids) {
+  neighbors_ = std::move(found);
+  return Write(ids);
+}
+
+Status NeighborOutput::Write(std::span<const uint64_t> ids) {
   weights_ = WeightsOf(neighbors_, parameters_);
   RESMEM_RETURN_IF_ERROR(arrays_.has_value() ? WriteArrays(ids) : WriteLines(ids));
-  done_ += keys.rows;
+  done_ += neighbors_.queries;
   return {};
 }
 

@@ -21,13 +21,16 @@ class NeighborOutput {
   // --k and --sigma.
   void DeclareSearch(CommandLine& line);
   // --output and --format.
-  void DeclareOutput(CommandLine& line);
+  void DeclareOutput(CommandLine& line, const char* without = "CSV on standard output");
+  bool given() const { return !output_.empty() || format_.has_value(); }
   Status CheckPaths(const std::vector<std::string>& inputs) const;
 
   // The predictor must outlive this.  `with_ids`: queries have ids.
   Status Begin(const Predictor& predictor, int64_t queries, bool with_ids, int threads);
   // The next queries.  `exclude`: a row each that is not found, -1 for none; or empty.
   Status Add(MatrixView keys, std::span<const uint64_t> ids, std::span<const int64_t> exclude);
+  // The same of queries whose neighbors were found elsewhere.
+  Status AddFound(Neighbors found, std::span<const uint64_t> ids);
   // "1,000 queries x 50 neighbors: rows, ids ..."; empty where lines are the output.
   Result<std::string> End();
 
@@ -35,6 +38,7 @@ class NeighborOutput {
   enum class Format { kArrays, kCsv, kJsonLines };
   Format ChosenFormat() const;
   Status BeginArrays();
+  Status Write(std::span<const uint64_t> ids);
   Status WriteArrays(std::span<const uint64_t> ids);
   Status WriteLines(std::span<const uint64_t> ids);
   std::string CsvLines(int64_t q, std::span<const uint64_t> ids) const;

@@ -9,12 +9,15 @@
 
 #include "console/exit_code.h"
 #include "process/standard_descriptors.h"
+#include "resmem/mapped_files.h"
 #include "resmem/residual_memory.h"
 
 namespace resmem::cli {
 namespace {
 
 const char* announced = nullptr;
+const char* done_before = nullptr;
+int64_t changes_before = 0;
 
 void Say(std::string_view text) {
   while (!text.empty()) {
@@ -48,17 +51,24 @@ bool OutOfMemoryEndsUs() {
 
 }  // namespace
 
-void AnnounceChange(const char* done) {
+void AnnounceChange(const char* done, const char* before) {
   announced = done;
+  done_before = before;
+  changes_before = CommittedChanges();
+}
+
+void AnnounceOutput(const char* done) {
+  AnnounceChange(done, done);
 }
 
 bool ChangeWasMade() {
-  return announced != nullptr && CommittedChanges() > 0;
+  return announced != nullptr && (done_before != nullptr || CommittedChanges() > changes_before);
 }
 
 std::string_view StateOfChange(std::string_view message) {
   if (announced == nullptr) return "";
-  if (ChangeWasMade()) return announced;
+  if (CommittedChanges() > changes_before) return announced;
+  if (done_before != nullptr) return done_before;
   const bool told = message.find("is unchanged") != std::string_view::npos ||
                     message.find("nothing was") != std::string_view::npos;
   return told ? "" : "nothing was changed";
@@ -72,8 +82,29 @@ int SayOutOfMemory() {
   return static_cast<int>(ExitCode::kOutOfResources);
 }
 
+namespace {
+
+// Inside a signal handler.
+void EndWithoutPage(const char* path) {
+  Say("error: ");
+  for (; *path != '\0'; ++path) {
+    const auto code = static_cast<unsigned char>(*path);
+    Say(code < 32 || code == 127 ? "?" : std::string_view(path, 1));
+  }
+  Say(": has become shorter, or cannot be read any more, since it was opened; restore it from a "
+      "copy");
+  const std::string_view state = StateOfChange("");
+  Say(state.empty() ? "" : "; ");
+  Say(state);
+  Say("\n");
+  _exit(static_cast<int>(ExitCode::kBadInput));
+}
+
+}  // namespace
+
 void PrepareForTheWorst() {
   ReserveStandardDescriptors();
+  GuardMappedFiles(EndWithoutPage);
   std::set_terminate(EndWithoutMemory);
   void* frame = nullptr;
   backtrace(&frame, 1);

@@ -7,9 +7,12 @@
 
 namespace resmem::cli {
 
-// This command makes one change of a memory; `done` says what it is when it is made: "the rows were
-// added".  A literal.  Called before the change.
-void AnnounceChange(const char* done);
+// The next change of a memory; `done` says what it is when it is made: "the rows were added".  A
+// literal, as `before`: what this command has changed until here.  Called before the change.
+void AnnounceChange(const char* done, const char* before = nullptr);
+// What the command was asked for lies on the disk: "the arrays are complete".  A literal.  Called
+// as soon as it does, where that is no change of a memory.
+void AnnounceOutput(const char* done);
 
 // What is left, for the end of an error `message`: "" where no change was announced or the message
 // tells that itself.
@@ -21,6 +24,7 @@ int SayOutOfMemory();
 
 // At the start of a program:
 // - reserves the standard descriptors;
+// - ends with an error that names the file where a mapped file became shorter under us;
 // - installs a terminate handler.  A destructor that finds no memory cannot throw: the language
 // ends
 //   the program, which then ends as any other that is out of memory; what lies on disk is the old

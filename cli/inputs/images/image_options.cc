@@ -1,5 +1,7 @@
 #include "inputs/images/image_options.h"
 
+#include <filesystem>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -10,6 +12,7 @@
 namespace resmem::cli {
 
 void ImageOptions::Declare(CommandLine& line, bool as_arguments) {
+  for_answers_ = as_arguments;
   if (as_arguments) {
     line.Arguments("IMAGE", &files_, "PNG and JPEG files, instead of arrays or --images");
   }
@@ -46,6 +49,12 @@ Result<std::shared_ptr<const EmbeddedImages>> ImageOptions::Embed(const std::str
                                                                   const std::string& labels,
                                                                   int threads,
                                                                   Console& console) const {
+  for (const std::string& file : files_) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(file, error)) continue;
+    return Status(ErrorCode::kInvalidArgument,
+                  file + ": is a folder; give a folder of images as --images " + file);
+  }
   OnnxOptions runtime = runtime_;
   runtime.threads = threads;
   RESMEM_ASSIGN_OR_RETURN(OnnxModel model, OnnxModel::Open(model_path, runtime));
@@ -63,6 +72,7 @@ Result<std::shared_ptr<const EmbeddedImages>> ImageOptions::Embed(const std::str
   source.shape = ImageShape{manifest.height, manifest.width, manifest.channels};
   source.resize = resize_.value_or(manifest.resize);
   source.class_names = manifest.class_names;
+  if (!for_answers_) source.classes = manifest.classes;  // else labels play no part
   RESMEM_ASSIGN_OR_RETURN(ImageSet images, ImageSet::Open(source));
   for (const std::string& note : images.notes()) console.Note(note);
   EmbedOptions options;

@@ -38,6 +38,7 @@ class ImageOptions {
   std::vector<std::string> files_;
   std::optional<int64_t> resize_;
   OnnxOptions runtime_;
+  bool for_answers_ = false;
 };
 
 }  // namespace resmem::cli

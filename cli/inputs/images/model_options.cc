@@ -6,8 +6,11 @@
 #include <filesystem>
 #include <system_error>
 
+#include "inputs/logits_check.h"
 #include "inputs/memory_options.h"
+#include "resmem/data/new_classes.h"
 #include "resmem/head_check.h"
+#include "resmem/models/bundle.h"
 #include "resmem/models/onnx_model.h"
 
 namespace resmem::cli {
@@ -23,6 +26,21 @@ bool IsPrepared(const std::string& model) {
   return IsFile(model) && ReadModelManifest(model).ok();
 }
 
+// Probabilities where the memory has logits, or logits where it has logarithms of probabilities.
+Status CheckProbabilities(const std::string& memory_path, const MemoryDescription& memory,
+                          const Dataset& dataset, const Rows& rows, Console& console) {
+  if (memory.task == Task::kRegression || dataset.probability_floor().has_value()) return {};
+  if (!AllProbabilities(rows.logits)) return {};
+  if (FloorOf(memory).has_value()) {
+    return {ErrorCode::kBadData,
+            memory_path +
+                " was made of probabilities, and these logits are probabilities (none is "
+                "below 0, and each row sums to 1); give them with --probabilities FILE"};
+  }
+  console.Warn(kProbabilitiesAsked);
+  return {};
+}
+
 }  // namespace
 
 std::string FingerprintText(const Fingerprint& fingerprint) {
@@ -33,13 +51,11 @@ std::string FingerprintText(const Fingerprint& fingerprint) {
   return text.empty() ? "no model" : text;
 }
 
-void ModelOptions::AddWords(const MemoryDescription& memory,
+void ModelOptions::AddWords(const std::string& memory_path, const MemoryDescription& memory,
                             std::vector<std::string>* words) const {
   if (memory.fingerprint.empty()) return;
-  const auto note = memory.notes.find(kModelNote);
-  const std::string model = !model_.empty()              ? model_
-                            : note != memory.notes.end() ? note->second
-                                                         : "MODEL";
+  const std::string remembered = RememberedModel(memory_path, memory.notes);
+  const std::string model = !model_.empty() ? model_ : !remembered.empty() ? remembered : "MODEL";
   words->insert(words->end(), {"--model", model});
   if (!layer_.empty()) words->insert(words->end(), {"--layer", layer_});
 }
@@ -92,16 +108,17 @@ std::string ModelOptions::Remembered() const {
 Result<std::string> ModelOptions::FileFor(const std::string& memory_path,
                                           const ResidualMemory& memory) const {
   if (!model_.empty()) return model_;
-  const auto& notes = memory.description().notes;
-  const auto note = notes.find(kModelNote);
-  if (note == notes.end()) {
+  const MemoryNotes& notes = memory.description().notes;
+  const std::string remembered = RememberedModel(memory_path, notes);
+  if (remembered.empty()) {
     return Status(ErrorCode::kInvalidArgument,
                   memory_path +
                       " does not remember a model that could be run over images; give "
                       "--model FILE.onnx");
   }
-  if (IsFile(note->second)) return note->second;
-  return Status(ErrorCode::kNotFound, memory_path + " was made with " + note->second +
+  RESMEM_RETURN_IF_ERROR(VerifyBundle(memory_path, notes, memory.description().fingerprint));
+  if (IsFile(remembered)) return remembered;
+  return Status(ErrorCode::kNotFound, memory_path + " was made with " + remembered +
                                           ", which no longer exists; give --model FILE.onnx");
 }
 
@@ -124,12 +141,18 @@ Status ModelOptions::CheckFingerprint(const std::string& memory_path, const Fing
 }
 
 Status ModelOptions::CheckRows(const std::string& memory_path, const ResidualMemory& memory,
-                               const Dataset& dataset) const {
-  if (any_model_ || !dataset.has_logits()) return {};
+                               const Dataset& dataset, Console& console) const {
+  if (!dataset.has_logits()) return {};
   constexpr int64_t kLookedAt = 256;
   Dataset::Block block;
   RESMEM_RETURN_IF_ERROR(dataset.Read(0, std::min(kLookedAt, dataset.rows()), &block));
-  if (!CheckHead(memory, block.view.keys, block.view.logits).another_model()) return {};
+  RESMEM_RETURN_IF_ERROR(
+      CheckProbabilities(memory_path, memory.description(), dataset, block.view, console));
+  // The logits of new classes are ours, not the last layer's.
+  const bool all_of_base = BaseClasses(memory.description()) == dataset.outputs();
+  if (any_model_ || !all_of_base ||
+      !CheckHead(memory, block.view.keys, block.view.logits).another_model())
+    return {};
   return Status(ErrorCode::kMismatch,
                 "these logits do not follow from these keys as they do in " + memory_path +
                     ": another model made them, or keys and logits are not in the same order; give "
@@ -146,13 +169,14 @@ Result<Input> ModelOptions::OpenInput(const DatasetOptions& data, const std::str
     RESMEM_ASSIGN_OR_RETURN(const Fingerprint given, FingerprintModel(file));
     RESMEM_RETURN_IF_ERROR(CheckFingerprint(memory_path, description.fingerprint, given, console));
   }
-  RESMEM_ASSIGN_OR_RETURN(Input input, data.Open(description.task, file, threads, console));
+  RESMEM_ASSIGN_OR_RETURN(Input input, data.Open(description.task, file,
+                                                 {memory_path, &description}, threads, console));
   RESMEM_RETURN_IF_ERROR(CheckShapes(memory_path, description, input.dataset));
   if (!data.from_images() && !any_model_) {
     RESMEM_ASSIGN_OR_RETURN(const Fingerprint given, Resolve());
     RESMEM_RETURN_IF_ERROR(CheckFingerprint(memory_path, description.fingerprint, given, console));
   }
-  RESMEM_RETURN_IF_ERROR(CheckRows(memory_path, memory, input.dataset));
+  RESMEM_RETURN_IF_ERROR(CheckRows(memory_path, memory, input.dataset, console));
   return input;
 }
 

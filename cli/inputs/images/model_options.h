@@ -19,7 +19,8 @@ class ModelOptions {
 
   const std::string& file() const { return model_; }  // as given, or empty
   // What arrays of this memory's model need in a further command.
-  void AddWords(const MemoryDescription& memory, std::vector<std::string>* words) const;
+  void AddWords(const std::string& memory_path, const MemoryDescription& memory,
+                std::vector<std::string>* words) const;
   // The digest of --model where it is a file, its own words otherwise.
   Result<Fingerprint> Resolve() const;
   // What a new memory remembers of --model: the path of a base model that can be run, or "".
@@ -37,14 +38,11 @@ class ModelOptions {
   Status CheckFingerprint(const std::string& memory_path, const Fingerprint& memory,
                           const Fingerprint& given, Console& console) const;
   Status CheckRows(const std::string& memory_path, const ResidualMemory& memory,
-                   const Dataset& dataset) const;
+                   const Dataset& dataset, Console& console) const;
 
   std::string model_, layer_;
   bool any_model_ = false;
 };
-
-// The note of a memory that holds the path of its model.
-inline constexpr char kModelNote[] = "model";
 
 // "model 1f..., layer pool"
 std::string FingerprintText(const Fingerprint& fingerprint);

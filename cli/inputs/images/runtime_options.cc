@@ -6,7 +6,7 @@ Option& DeclareRuntime(CommandLine& line, OnnxOptions* options) {
   return line
       .Value("--onnxruntime", &options->library, "FILE",
              "libonnxruntime.so.1, the library that runs the model")
-      .Default("what RESMEM_ONNXRUNTIME names, or the one that ./setup installed")
+      .Default("what RESMEM_ONNXRUNTIME names, or the one that 'resmem runtime install' installed")
       .File();
 }
 

@@ -18,6 +18,8 @@
 #include "console/format.h"
 #include "console/interrupt.h"
 #include "console/output.h"
+#include "process/program_search.h"
+#include "resmem/system_error.h"
 
 extern char** environ;
 
@@ -39,13 +41,16 @@ class ScratchFolder {
     const auto failed = [&](const std::string& why) {
       return Status(ErrorCode::kIo, name + ": the folder cannot be made: " + why);
     };
-    if (mkdir(name.c_str(), 0700) != 0 && errno != EEXIST) return failed(std::strerror(errno));
+    const auto refused = [&](int error) {
+      return Status(CodeOfSystemError(error), failed(std::strerror(error)).message());
+    };
+    if (mkdir(name.c_str(), 0700) != 0 && errno != EEXIST) return refused(errno);
     const int lock = open(name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (lock < 0) return failed(std::strerror(errno));
+    if (lock < 0) return refused(errno);
     ScratchFolder folder(name, lock);
     if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
       folder.path_.clear();  // it is another's
-      if (errno != EWOULDBLOCK) return failed(std::strerror(errno));
+      if (errno != EWOULDBLOCK) return refused(errno);
       return Status(ErrorCode::kResourceExhausted,
                     output +
                         ": another process is training a tokenizer of this name; wait until "
@@ -60,7 +65,7 @@ class ScratchFolder {
     }
     std::error_code error;
     for (const auto& left : fs::directory_iterator(name, error)) fs::remove_all(left, error);
-    if (error) return failed(error.message());
+    if (error) return refused(error.value());
     return folder;
   }
   ScratchFolder(ScratchFolder&& other) noexcept
@@ -105,8 +110,15 @@ Status WriteLines(const std::vector<std::string>& lines, const std::string& path
   return output.Close();
 }
 
+constexpr char kInstall[] = "; it comes with: apt-get install sentencepiece (./setup does that)";
+
 // Starts the program in `folder`; its words go to the file "log" there.
 Result<pid_t> Start(const ScratchFolder& folder, std::vector<std::string> words) {
+  const auto found = FindProgram(words[0]);
+  if (!found.ok()) {
+    return Status(found.status().code(),
+                  words[0] + " cannot be started: " + found.status().message() + kInstall);
+  }
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
@@ -117,12 +129,12 @@ Result<pid_t> Start(const ScratchFolder& folder, std::vector<std::string> words)
                                    0600);
   posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
   pid_t child = 0;
-  const int failed = posix_spawnp(&child, pointers[0], &actions, nullptr, pointers.data(), environ);
+  const int failed =
+      posix_spawn(&child, found->c_str(), &actions, nullptr, pointers.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (failed == 0) return child;
-  return Status(failed == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo,
-                words[0] + " cannot be started: " + std::strerror(failed) +
-                    "; it comes with: apt-get install sentencepiece (./setup does that)");
+  return Status(CodeOfSystemError(failed),
+                words[0] + " cannot be started: " + std::strerror(failed) + kInstall);
 }
 
 // The child's state; stops it when the user asks to.

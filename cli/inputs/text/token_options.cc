@@ -1,7 +1,5 @@
 #include "inputs/text/token_options.h"
 
-#include <algorithm>
-
 #include "inputs/dataset_options.h"
 #include "inputs/images/model_options.h"
 #include "inputs/images/runtime_options.h"
@@ -10,7 +8,10 @@
 namespace resmem::cli {
 
 void TokenModelOptions::Declare(CommandLine& line) {
-  line.Value("--model", &path_, "FILE", "FILE.onnx from resmem lm train").Required().File();
+  line.Value("--model", &path_, "FILE",
+             "FILE.onnx from resmem lm train, or from resmem model prepare")
+      .Required()
+      .File();
   line.Choice<TokenEngine, TokenEngine>(
       "--engine", &engine_,
       {{"auto", TokenEngine::kAuto},
@@ -37,88 +38,57 @@ Result<TokenModel> TokenModelOptions::OpenFor(const std::string& memory_path,
                                           FingerprintText(model.fingerprint()));
 }
 
-Status CheckTokenizer(const std::string& path, const Tokenizer& tokenizer,
-                      const ResidualMemory& memory) {
-  const auto& notes = memory.description().notes;
-  const auto note = notes.find("tokenizer");
-  if (note == notes.end() || note->second.empty() || note->second == tokenizer.fingerprint()) {
-    return {};
-  }
-  return {ErrorCode::kMismatch, path + ": is the tokenizer " + tokenizer.fingerprint() +
-                                    ", but the memory's tokens were made by " + note->second};
+namespace {
+
+constexpr char kThreeQuarters[] = "three quarters of --window";
+
+int64_t ThreeQuarters(int64_t length) {
+  return std::max<int64_t>(1, length / 4 * 3 + length % 4 * 3 / 4);
 }
 
-void DeclareTokenRows(CommandLine& line, TokenRowsOptions* options) {
-  line.Value("--documents", &options->documents, "N", "use only the first N documents; 0: all");
-  line.Value("--window", &options->shape.length, "TOKENS", "tokens that the model reads at once");
-  line.Value("--stride", &options->shape.stride, "TOKENS",
+}  // namespace
+
+void TokenRowsChoice::Declare(CommandLine& line, const char* usual_length,
+                              const char* usual_stride) {
+  line.Value("--documents", &documents_, "N", "use only the first N documents; 0: all");
+  line.Value("--window", &length_, "TOKENS", "tokens that the model reads at once")
+      .Default(usual_length);
+  line.Value("--stride", &stride_, "TOKENS",
              "tokens from one window to the next; each token counts once and sees at least window "
-             "- stride tokens before it, if its document is that long");
+             "- stride tokens before it, if its document is that long")
+      .Default(usual_stride);
 }
 
-void AddWindowWords(const WindowShape& shape, std::vector<std::string>* words) {
-  const WindowShape usual;
-  if (shape.length == usual.length && shape.stride == usual.stride) return;
-  words->insert(words->end(), {"--window", std::to_string(shape.length), "--stride",
-                               std::to_string(shape.stride)});
+void TokenRowsChoice::DeclareForNew(CommandLine& line) {
+  Declare(line, "256, or what the model can read if that is less", kThreeQuarters);
 }
 
-Result<MemorizedText> MemorizedText::Open(const std::string& path, const char* option,
-                                          const ResidualMemory& memory) {
+void TokenRowsChoice::DeclareForMemory(CommandLine& line) {
+  Declare(line, "as memorized", "as memorized; three quarters of --window if that is given");
+}
+
+TokenRowsOptions TokenRowsChoice::Choose(WindowShape usual) const {
+  if (length_.has_value()) usual = {*length_, ThreeQuarters(*length_)};
+  return {{usual.length, stride_.value_or(usual.stride)}, documents_};
+}
+
+WindowShape NewWindows(int64_t context, std::optional<int64_t> length,
+                       std::optional<int64_t> stride) {
+  const int64_t tokens = length.value_or(std::min(WindowShape().length, context));
+  return {tokens, stride.value_or(ThreeQuarters(tokens))};
+}
+
+TokenRowsOptions TokenRowsChoice::ForNew(const TokenModel& model) const {
+  return {NewWindows(model.manifest().context, length_, stride_), documents_};
+}
+
+TokenRowsOptions TokenRowsChoice::ForMemory(const ResidualMemory& memory) const {
+  WindowShape shape;
   const auto& notes = memory.description().notes;
-  const auto note = [&](const char* name) {
-    const auto found = notes.find(name);
-    return found == notes.end() ? std::string() : found->second;
-  };
-  if (note(kTokensNote).empty()) {
-    return Status(ErrorCode::kMismatch,
-                  "the memory was not made from tokens; make one with: resmem lm memorize");
+  if (const auto found = notes.find(kWindowsNote); found != notes.end()) {
+    shape = ParseWindows(found->second).value_or(shape);
   }
-  const std::string file = path.empty() ? note("tokens") : path;
-  auto set = TokenSet::Open(file);
-  if (set.status().code() == ErrorCode::kNotFound) {
-    return Status(
-        ErrorCode::kNotFound,
-        set.status().message() + "; name the token set that was memorized with " + option);
-  }
-  if (!set.ok()) return set.status();
-  if (set->fingerprint() != note(kTokensNote)) {
-    return Status(ErrorCode::kMismatch,
-                  file + ": is not the token set that was memorized; name that one with " + option);
-  }
-  return MemorizedText(std::move(*set));
-}
-
-int64_t MemorizedText::DocumentOf(int64_t row) const {
-  int64_t low = 0, high = set_.documents() - 1;
-  while (low < high) {
-    const int64_t middle = low + (high - low) / 2;
-    if (set_.document(middle).end - (middle + 1) > row) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return low;
-}
-
-Result<MemorizedText::Place> MemorizedText::Find(const Tokenizer& tokenizer, uint64_t id,
-                                                 int32_t label, int64_t tokens) const {
-  const auto stranger = [&] {
-    return Place{"", "not of the memorized text: the row of id " + std::to_string(id)};
-  };
-  const int64_t rows = set_.size() - set_.documents();
-  if (id >= static_cast<uint64_t>(rows)) return stranger();
-  const auto row = static_cast<int64_t>(id);
-  const int64_t document = DocumentOf(row);
-  const int64_t position = row + document;
-  // Another row of the same number.
-  if (set_.id(position + 1) != label) return stranger();
-  const int64_t begin = std::max(set_.document(document).begin, position + 1 - tokens);
-  std::vector<int32_t> ids(static_cast<size_t>(position + 1 - begin));
-  set_.Read(begin, ids);
-  RESMEM_ASSIGN_OR_RETURN(std::string context, tokenizer.Decode(ids));
-  return Place{std::move(context), std::string(set_.title(document))};
+  return Choose(shape);
 }
 
 }  // namespace resmem::cli

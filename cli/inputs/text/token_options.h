@@ -2,13 +2,14 @@
 #ifndef RESMEM_CLI_INPUTS_TEXT_TOKEN_OPTIONS_H_
 #define RESMEM_CLI_INPUTS_TEXT_TOKEN_OPTIONS_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
 #include "console/command_line.h"
+#include "resmem/lm/memorized_text.h"
 #include "resmem/lm/token_model.h"
 #include "resmem/lm/token_rows.h"
-#include "resmem/lm/tokenizer.h"
 
 namespace resmem::cli {
 
@@ -28,37 +29,25 @@ class TokenModelOptions {
   OnnxOptions runtime_;
 };
 
-// kMismatch where another tokenizer made the tokens of the memory.
-Status CheckTokenizer(const std::string& path, const Tokenizer& tokenizer,
-                      const ResidualMemory& memory);
+// Of a new memory: of this length, or 256 if the model's context allows; a stride of three
+// quarters.
+WindowShape NewWindows(int64_t context, std::optional<int64_t> length,
+                       std::optional<int64_t> stride);
 
-// --documents, --window and --stride.
-void DeclareTokenRows(CommandLine& line, TokenRowsOptions* options);
-// --window and --stride as a further command needs them: nothing where they are the usual ones.
-void AddWindowWords(const WindowShape& shape, std::vector<std::string>* words);
-
-// The text that a memory of tokens was made of: where a neighbor stands.
-class MemorizedText {
+// --documents, --window and --stride.  Who gives no windows gets those of the memory, or for a new
+// one those that the model can read: a command needs no numbers of the one before it.
+class TokenRowsChoice {
  public:
-  // The token set that the memory's notes name, or `path` in its place, as `option` gave it; both
-  // must be the one that was memorized (kMismatch).
-  static Result<MemorizedText> Open(const std::string& path, const char* option,
-                                    const ResidualMemory& memory);
-  const TokenSet& set() const { return set_; }
-
-  struct Place {
-    std::string context;  // the last tokens up to that of the row, decoded
-    std::string title;    // of its document
-  };
-  // Of the memory's row of this id and label.  A row that was appended later is not of this text:
-  // then the title says so.
-  Result<Place> Find(const Tokenizer& tokenizer, uint64_t id, int32_t label, int64_t tokens) const;
+  void DeclareForNew(CommandLine& line);
+  void DeclareForMemory(CommandLine& line);
+  TokenRowsOptions ForNew(const TokenModel& model) const;
+  TokenRowsOptions ForMemory(const ResidualMemory& memory) const;
 
  private:
-  explicit MemorizedText(TokenSet set) : set_(std::move(set)) {}
-  // Rows have the numbers of tokens without the last one of each document.  Requires one of these.
-  int64_t DocumentOf(int64_t row) const;
-  TokenSet set_;
+  void Declare(CommandLine& line, const char* usual_length, const char* usual_stride);
+  TokenRowsOptions Choose(WindowShape usual) const;
+  int64_t documents_ = 0;
+  std::optional<int64_t> length_, stride_;
 };
 
 }  // namespace resmem::cli

@@ -9,7 +9,7 @@ void TokenQuestion::Declare(CommandLine& line, const std::string& kind_of_text) 
   line.Value("--tokens", &tokens_path_, "FILE", kind_of_text + " text from resmem lm tokens")
       .Required()
       .File();
-  DeclareTokenRows(line, &rows_);
+  rows_.DeclareForMemory(line);
 }
 
 void TokenQuestion::DeclareModel(CommandLine& line) {
@@ -22,13 +22,14 @@ Result<TokenQuestion::Opened> TokenQuestion::Open(ResidualMemory memory) const {
   RESMEM_ASSIGN_OR_RETURN(TokenModel model, model_.OpenFor(memory_path_, memory));
   auto kept_set = std::make_unique<TokenSet>(std::move(set));
   auto kept_model = std::make_unique<TokenModel>(std::move(model));
-  RESMEM_ASSIGN_OR_RETURN(TokenRows rows, TokenRows::Make(*kept_model, *kept_set, rows_));
+  RESMEM_ASSIGN_OR_RETURN(TokenRows rows,
+                          TokenRows::Make(*kept_model, *kept_set, rows_.ForMemory(memory)));
   return Opened{std::move(memory), std::move(kept_set), std::move(kept_model), std::move(rows)};
 }
 
 void TokenNeighborOptions::Declare(CommandLine& line, const char* memorized) {
   memorized_option_ = memorized;
-  parameters_.Declare(line, "as stored in the memory");
+  answer_.Declare(line);
   DeclareExact(line, &exact_);
   line.Value(memorized, &memorized_path_, "FILE", "the token set that was memorized")
       .Default("the one recorded in the memory")
@@ -44,10 +45,7 @@ Result<TokenNeighborOptions::Opened> TokenNeighborOptions::Open(
   RESMEM_RETURN_IF_ERROR(CheckTokenizer(tokenizer_path_, tokenizer, memory));
   RESMEM_ASSIGN_OR_RETURN(MemorizedText memorized,
                           MemorizedText::Open(memorized_path_, memorized_option_, memory));
-  RESMEM_ASSIGN_OR_RETURN(
-      const Parameters parameters,
-      parameters_.Apply(memory.description().parameters, memory.description().task));
-  return Opened{std::move(tokenizer), std::move(memorized), parameters};
+  return Opened{std::move(tokenizer), std::move(memorized)};
 }
 
 }  // namespace resmem::cli

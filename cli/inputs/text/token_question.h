@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "inputs/parameter_options.h"
+#include "inputs/answer_options.h"
 #include "inputs/text/token_options.h"
 
 namespace resmem::cli {
@@ -35,29 +35,30 @@ class TokenQuestion {
 
  private:
   std::string memory_path_, tokens_path_;
-  TokenRowsOptions rows_;
+  TokenRowsChoice rows_;
   TokenModelOptions model_;
 };
 
 // What it takes to show neighbors as text.
 class TokenNeighborOptions {
  public:
-  // k and sigma, --exact, `memorized` (an option that names the token set), --tokenizer.
+  // Whose answer, k and sigma, --exact, `memorized` (an option that names the token set),
+  // --tokenizer.
   void Declare(CommandLine& line, const char* memorized);
 
   struct Opened {
     Tokenizer tokenizer;
     MemorizedText memorized;
-    Parameters parameters;
   };
   Result<Opened> Open(const ResidualMemory& memory) const;
   bool exact() const { return exact_; }
+  const AnswerOptions& answer() const { return answer_; }
 
  private:
   const char* memorized_option_ = "";
   std::string memorized_path_, tokenizer_path_;
   bool exact_ = false;
-  ParameterOptions parameters_;
+  AnswerOptions answer_;
 };
 
 }  // namespace resmem::cli

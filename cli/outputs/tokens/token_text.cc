@@ -1,9 +1,11 @@
-#include "outputs/token_text.h"
+#include "outputs/tokens/token_text.h"
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "console/format.h"
+#include "inputs/answer_options.h"
 #include "outputs/model_text.h"
 
 namespace resmem::cli {
@@ -37,12 +39,28 @@ std::string BestTokens(const Tokenizer& tokenizer, std::span<const float> scores
   return text;
 }
 
+Result<std::vector<TokenNeighbor>> NearestRows(const Explanation& explanation,
+                                               const Tokenizer& tokenizer,
+                                               const MemorizedText& text, int64_t count,
+                                               int64_t tokens) {
+  std::vector<TokenNeighbor> rows;
+  const size_t shown = std::min(explanation.lines.size(), static_cast<size_t>(count));
+  for (const Explanation::Line& line : std::span(explanation.lines).first(shown)) {
+    RESMEM_ASSIGN_OR_RETURN(MemorizedText::Place place,
+                            text.Find(tokenizer, line.id, line.label, tokens));
+    rows.push_back(
+        {line.distance, line.weight, line.contribution[static_cast<size_t>(explanation.prediction)],
+         std::move(place.context), PieceText(tokenizer, line.label), std::move(place.title)});
+  }
+  return rows;
+}
+
 Result<std::string> TokenExplanation(const Explanation& explanation, const Tokenizer& tokenizer,
                                      const MemorizedText& text, int64_t neighbors) {
-  const std::vector<float> base(explanation.base.begin(), explanation.base.end());
   Table facts = Table::Facts();
-  facts.AddRow({"base", BestTokens(tokenizer, base, kShown)});
-  facts.AddRow({"ResMem", BestTokens(tokenizer, explanation.score, kShown)});
+  facts.AddRow({"base", BestTokens(tokenizer, explanation.base_probability, kShown)});
+  facts.AddRow(
+      {AnswerName(explanation.method), BestTokens(tokenizer, explanation.probability, kShown)});
   using Align = Table::Align;
   Table table({{"distance"},
                {"weight"},
@@ -50,15 +68,11 @@ Result<std::string> TokenExplanation(const Explanation& explanation, const Token
                {"next", Align::kLeft},
                {"context", Align::kLeft},
                {"in", Align::kLeft}});
-  const size_t count = std::min(explanation.lines.size(), static_cast<size_t>(neighbors));
-  for (size_t i = 0; i < count; ++i) {
-    const Explanation::Line& line = explanation.lines[i];
-    RESMEM_ASSIGN_OR_RETURN(const MemorizedText::Place place,
-                            text.Find(tokenizer, line.id, line.label, kContextTokens));
-    table.AddRow({Fixed(line.distance, 3), Fixed(line.weight, 3),
-                  Fixed(line.contribution[static_cast<size_t>(explanation.prediction)], 4),
-                  PieceText(tokenizer, line.label), "... " + Printable(place.context),
-                  Printable(place.title)});
+  RESMEM_ASSIGN_OR_RETURN(const std::vector<TokenNeighbor> rows,
+                          NearestRows(explanation, tokenizer, text, neighbors, kContextTokens));
+  for (const TokenNeighbor& row : rows) {
+    table.AddRow({Fixed(row.distance, 3), Fixed(row.weight, 3), Fixed(row.contribution, 4),
+                  row.next, "... " + Printable(row.context), Printable(row.title)});
   }
   return facts.Text() + table.Text();
 }

@@ -1,6 +1,6 @@
 // A tokenizer in lines for people.
-#ifndef RESMEM_CLI_OUTPUTS_TOKENIZER_TEXT_H_
-#define RESMEM_CLI_OUTPUTS_TOKENIZER_TEXT_H_
+#ifndef RESMEM_CLI_OUTPUTS_TOKENS_TOKENIZER_TEXT_H_
+#define RESMEM_CLI_OUTPUTS_TOKENS_TOKENIZER_TEXT_H_
 
 #include <string>
 
@@ -14,4 +14,4 @@ Result<std::string> TokenizerText(const std::string& path, const Tokenizer& toke
 
 }  // namespace resmem::cli
 
-#endif  // RESMEM_CLI_OUTPUTS_TOKENIZER_TEXT_H_
+#endif  // RESMEM_CLI_OUTPUTS_TOKENS_TOKENIZER_TEXT_H_

@@ -1,10 +1,10 @@
-#include "outputs/token_examples.h"
+#include "outputs/tokens/token_examples.h"
 
 #include <algorithm>
 
 #include "console/format.h"
 #include "console/interrupt.h"
-#include "outputs/token_text.h"
+#include "inputs/answer_options.h"
 
 namespace resmem::cli {
 namespace {
@@ -25,17 +25,17 @@ class Chooser {
       : predictor_(predictor), options_(options) {}
 
   Status Add(int64_t first, const Rows& rows) {
-    RESMEM_RETURN_IF_ERROR(predictor_.FindNeighbors(rows.keys, options_.parameters.k, {},
-                                                    options_.threads, nullptr, &neighbors_));
+    RESMEM_RETURN_IF_ERROR(predictor_.FindNeighbors(rows.keys, options_.answer.parameters.k, {},
+                                                    options_.answer.threads, nullptr, &neighbors_));
     const auto classes = static_cast<size_t>(rows.logits.columns);
     base_.resize(static_cast<size_t>(rows.count()) * classes);
     scores_.resize(base_.size());
-    PredictOptions predict;
-    predict.parameters = options_.parameters;
-    predict.threads = options_.threads;
-    RESMEM_RETURN_IF_ERROR(predictor_.Score(rows.keys, rows.logits, neighbors_, predict, scores_));
-    predict.method = Method::kBase;
-    RESMEM_RETURN_IF_ERROR(predictor_.Score(rows.keys, rows.logits, neighbors_, predict, base_));
+    RESMEM_RETURN_IF_ERROR(
+        predictor_.Score(rows.keys, rows.logits, neighbors_, options_.answer, scores_));
+    PredictOptions base = options_.answer;
+    base.method = Method::kBase;
+    base.parameters.temperature = 1;
+    RESMEM_RETURN_IF_ERROR(predictor_.Score(rows.keys, rows.logits, neighbors_, base, base_));
     for (int64_t row = 0; row < rows.count(); ++row) {
       const auto i = static_cast<size_t>(row);
       if (rows.slices[i] != document_) NextDocument(rows.slices[i]);
@@ -100,10 +100,11 @@ Result<std::string> TextBefore(const TokenRows& rows, int64_t row, const Tokeniz
 }  // namespace
 
 std::string TokenExampleRule(const TokenExampleOptions& options) {
-  return "of the tokens that the base misses and ResMem predicts, the " + Count(options.count) +
-         " whose true next token's score rose most; of those that the base predicts and ResMem "
-         "misses, the " +
+  const std::string answer = AnswerName(options.answer.method);
+  return "of the tokens that the base misses and " + answer + " predicts, the " +
          Count(options.count) +
+         " whose true next token's score rose most; of those that the base predicts and " + answer +
+         " misses, the " + Count(options.count) +
          " whose true next token's score fell most or rose least; at most one of a kind per "
          "document. These are striking cases, not typical ones";
 }
@@ -118,14 +119,11 @@ Result<std::vector<TokenExample>> ChooseTokenExamples(
     return chooser.Add(first, block);
   });
   RESMEM_RETURN_IF_ERROR(read);
-  PredictOptions predict;
-  predict.parameters = options.parameters;
-  predict.threads = options.threads;
   std::vector<TokenExample> examples;
   for (const bool fixed : {true, false}) {
     for (const Candidate& candidate : chooser.Finish(fixed)) {
       RESMEM_ASSIGN_OR_RETURN(const Explanation explanation,
-                              Explain(predictor, candidate.key, candidate.logits, predict));
+                              Explain(predictor, candidate.key, candidate.logits, options.answer));
       TokenExample example;
       example.fixed = fixed;
       example.title = rows.set().title(rows.windows().DocumentOfRow(candidate.row));
@@ -133,18 +131,12 @@ Result<std::vector<TokenExample>> ChooseTokenExamples(
       example.truth = PieceText(tokenizer, candidate.label);
       example.base = PieceText(tokenizer, explanation.base_prediction);
       example.resmem = PieceText(tokenizer, explanation.prediction);
-      example.base_score = explanation.base[static_cast<size_t>(candidate.label)];
-      example.resmem_score = double{explanation.score[static_cast<size_t>(candidate.label)]};
-      const size_t shown =
-          std::min(explanation.lines.size(), static_cast<size_t>(options.neighbors));
-      for (size_t i = 0; i < shown; ++i) {
-        const Explanation::Line& line = explanation.lines[i];
-        RESMEM_ASSIGN_OR_RETURN(
-            MemorizedText::Place place,
-            memorized.Find(tokenizer, line.id, line.label, kShownNeighborTokens));
-        example.neighbors.push_back({line.distance, line.weight, std::move(place.context),
-                                     PieceText(tokenizer, line.label), std::move(place.title)});
-      }
+      const auto label = static_cast<size_t>(candidate.label);
+      example.base_score = double{explanation.base_probability[label]};
+      example.resmem_score = double{explanation.score[label]};
+      RESMEM_ASSIGN_OR_RETURN(
+          example.neighbors,
+          NearestRows(explanation, tokenizer, memorized, options.neighbors, kShownNeighborTokens));
       examples.push_back(std::move(example));
     }
   }

@@ -1,33 +1,29 @@
 // Single tokens that a memory fixed and others that it harmed, chosen by a rule.
-#ifndef RESMEM_CLI_OUTPUTS_TOKEN_EXAMPLES_H_
-#define RESMEM_CLI_OUTPUTS_TOKEN_EXAMPLES_H_
+#ifndef RESMEM_CLI_OUTPUTS_TOKENS_TOKEN_EXAMPLES_H_
+#define RESMEM_CLI_OUTPUTS_TOKENS_TOKEN_EXAMPLES_H_
 
 #include <string>
 #include <vector>
 
 #include "console/console.h"
 #include "inputs/text/token_options.h"
+#include "outputs/tokens/token_text.h"
 #include "resmem/predictor.h"
 
 namespace resmem::cli {
 
 struct TokenExample {
-  struct Neighbor {
-    double distance = 0, weight = 0;
-    std::string context, next, title;
-  };
   bool fixed = true;
   std::string title, context;               // of the document; what stands before the token
   std::string truth, base, resmem;          // the next token: true, and as each would have it
   double base_score = 0, resmem_score = 0;  // of the true one
-  std::vector<Neighbor> neighbors;          // the nearest
+  std::vector<TokenNeighbor> neighbors;     // the nearest
 };
 
 struct TokenExampleOptions {
-  Parameters parameters;
+  PredictOptions answer;  // whose
   int64_t count = 6;      // of each kind
   int64_t neighbors = 3;  // shown; all of them count
-  int threads = 0;
 };
 
 // "of the tokens that ..., those whose ...": for people.
@@ -40,4 +36,4 @@ Result<std::vector<TokenExample>> ChooseTokenExamples(
 
 }  // namespace resmem::cli
 
-#endif  // RESMEM_CLI_OUTPUTS_TOKEN_EXAMPLES_H_
+#endif  // RESMEM_CLI_OUTPUTS_TOKENS_TOKEN_EXAMPLES_H_

@@ -1,4 +1,4 @@
-#include "outputs/tokenizer_text.h"
+#include "outputs/tokens/tokenizer_text.h"
 
 #include "console/format.h"
 #include "outputs/model_text.h"
@@ -10,11 +10,12 @@ Result<std::string> TokenizerText(const std::string& path, const Tokenizer& toke
   Table facts = Table::Facts();
   facts.AddRow({"tokenizer", path + ": " + TokenizerKindName(tokenizer.kind()) + ", " +
                                  Counted(tokenizer.size(), "piece")});
-  facts.AddRow({"end", tokenizer.end_id() ? std::to_string(*tokenizer.end_id()) + " " +
-                                                Printable(tokenizer.piece(*tokenizer.end_id()))
-                                          : "none: it cannot end documents"});
-  facts.AddRow({"unknown", std::to_string(tokenizer.unknown_id()) + " " +
-                               Printable(tokenizer.piece(tokenizer.unknown_id()))});
+  const auto shown = [&](std::optional<int32_t> id, const char* none) {
+    return id ? std::to_string(*id) + " " + Printable(tokenizer.piece(*id)) : none;
+  };
+  if (tokenizer.begin_id()) facts.AddRow({"begin", shown(tokenizer.begin_id(), "")});
+  facts.AddRow({"end", shown(tokenizer.end_id(), "none is known: name one to lm tokens by --end")});
+  facts.AddRow({"unknown", shown(tokenizer.unknown_id(), "none")});
   facts.AddRow({"fingerprint", tokenizer.fingerprint()});
   if (sample.empty()) return facts.Text();
   std::vector<int32_t> ids;
