@@ -1,4 +1,5 @@
 // The program `resmem-serve`, which answers for `resmem serve`.
+#include <signal.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include "console/program.h"
 #include "operation/config.h"
 #include "operation/log.h"
+#include "resmem/mapped_files.h"
 #include "service/service.h"
 
 namespace resmem::serve {
@@ -43,6 +45,9 @@ class Serve : public cli::Command {
   }
 
   Result<cli::ExitCode> Run(cli::Console& console) override {
+    // A memory that somebody cuts is an error for those who ask it, not the end of the service.
+    GuardMappedFiles();
+    signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of a write, too
     RESMEM_RETURN_IF_ERROR(ReadConfigFile(console));
     RESMEM_ASSIGN_OR_RETURN(Config config, MakeConfig(values_));
     std::unique_ptr<HttpServer> server;
@@ -109,7 +114,7 @@ class Serve : public cli::Command {
       const Status status = service.Reload();
       if (!status.ok()) LogWarning("not_reloaded", JsonText().Add("reason", status.message()));
     };
-    if (!service.context().slow.Push(std::move(job))) LogWarning("not_reloaded");
+    if (!service.context().reloading.Push(std::move(job))) LogWarning("not_reloaded");
   }
 
   ConfigValues values_;

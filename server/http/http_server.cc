@@ -18,13 +18,17 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
 #include <csignal>
+#include <mutex>
 #include <set>
+#include <vector>
 
 #include "http/http_text.h"
+#include "http/read_message.h"
 
 namespace resmem::serve {
 namespace {
@@ -37,44 +41,7 @@ using boost::system::error_code;
 using tcp = asio::ip::tcp;
 using PlainStream = beast::tcp_stream;
 using TlsStream = beast::ssl_stream<beast::tcp_stream>;
-using Parser = http::request_parser<http::string_body>;
 using Clock = std::chrono::steady_clock;
-
-Request HeadOf(const Parser& parser, bool loopback) {
-  const auto& message = parser.get();
-  Request head;
-  head.method = std::string(message.method_string());
-  head.target = std::string(message.target());
-  head.loopback = loopback;
-  for (const auto& field : message) {
-    head.headers.emplace_back(LowerCase(std::string(field.name_string())),
-                              std::string(field.value()));
-  }
-  const std::string_view given = head.header("x-request-id");
-  head.id = SoundId(given) ? std::string(given) : NewId();
-  return head;
-}
-
-// What of a header is a mistake that no handler should see.
-int HeaderMistake(const Parser& parser) {
-  const auto& message = parser.get();
-  if (message.version() != 10 && message.version() != 11) return 505;
-  if (message.count(http::field::content_length) > 0 &&
-      message.count(http::field::transfer_encoding) > 0) {
-    return 400;  // whose end would be a matter of opinion
-  }
-  if (message.count(http::field::host) > 1) return 400;
-  if (message.version() == 11 && message.count(http::field::host) == 0) return 400;
-  if (message.target().empty() || message.target()[0] != '/') return 400;
-  return 0;
-}
-
-int StatusOf(const error_code& error) {
-  if (error == http::error::body_limit || error == http::error::buffer_overflow) return 413;
-  if (error == http::error::header_limit) return 431;
-  if (error.category() == http::make_error_code(http::error::bad_method).category()) return 400;
-  return 0;  // the connection broke: there is no one to answer
-}
 
 Result<std::shared_ptr<ssl::context>> MakeContext(const std::string& chain,
                                                   const std::string& key) {
@@ -121,11 +88,12 @@ struct HttpServer::Impl {
   asio::awaitable<int> ReadBody(Stream& stream, beast::flat_buffer& buffer, Parser& parser,
                                 int64_t* held);
   template <class Stream>
-  asio::awaitable<bool> Write(Stream& stream, const Request& head, Response response,
-                              unsigned version, bool keep_alive);
+  asio::awaitable<bool> Write(Stream& stream, bool is_head, const std::string& id,
+                              Response response, unsigned version, bool keep_alive);
   template <class Stream>
   asio::awaitable<void> Linger(Stream& stream);
   asio::awaitable<Response> Ask(Request request);
+  void Answer(std::function<void()> resume);
   bool IsSolo(const Connection& connection);
   void StartDraining();
 
@@ -144,6 +112,8 @@ struct HttpServer::Impl {
   std::function<void()> reload;
   std::shared_ptr<ssl::context> context;  // of new connections; Run()'s thread or before it
   std::atomic<bool> running{false}, draining{false};
+  std::mutex answered_mutex;
+  std::vector<std::function<void()>> answered;  // go on in Run()'s thread
   bool late = false;
 };
 
@@ -212,14 +182,18 @@ template <class Stream>
 asio::awaitable<int> HttpServer::Impl::ReadBody(Stream& stream, beast::flat_buffer& buffer,
                                                 Parser& parser, int64_t* held) {
   error_code error;
-  beast::get_lowest_layer(stream).expires_after(limits.body);
+  parser.eager(true);
+  ReadDeadline<PlainStream> deadline;
   while (!parser.is_done()) {
-    co_await http::async_read_some(stream, buffer, parser,
-                                   asio::redirect_error(asio::use_awaitable, error));
+    if (!ParseCome(buffer, parser, error)) {
+      deadline.Start(beast::get_lowest_layer(stream), limits.body);
+      co_await http::async_read_some(stream, buffer, parser,
+                                     asio::redirect_error(asio::use_awaitable, error));
+    }
     const auto size = static_cast<int64_t>(parser.get().body().size());
     counters.body_bytes.fetch_add(size - *held, std::memory_order_relaxed);
     *held = size;
-    if (error == beast::error::timeout) {
+    if (deadline.late()) {
       counters.timeouts.fetch_add(1, std::memory_order_relaxed);
       co_return 408;
     }
@@ -234,16 +208,36 @@ asio::awaitable<int> HttpServer::Impl::ReadBody(Stream& stream, beast::flat_buff
 asio::awaitable<Response> HttpServer::Impl::Ask(Request request) {
   co_return co_await asio::async_initiate<const asio::use_awaitable_t<>, void(Response)>(
       [this](auto completion, Request asked) {
-        auto shared = std::make_shared<decltype(completion)>(std::move(completion));
-        auto work = std::make_shared<asio::executor_work_guard<asio::io_context::executor_type>>(
-            io.get_executor());
-        handler->Handle(std::move(asked), [this, shared, work](Response response) {
-          asio::post(io, [shared, work, answer = std::move(response)]() mutable {
-            (*shared)(std::move(answer));
-          });
+        struct Waiting {
+          decltype(completion) resume;
+          Response answer;
+          asio::executor_work_guard<asio::io_context::executor_type> work;
+        };
+        auto waiting = std::make_shared<Waiting>(
+            Waiting{std::move(completion), {}, asio::make_work_guard(io)});
+        handler->Handle(std::move(asked), [this, waiting](Response response) {
+          waiting->answer = std::move(response);
+          Answer([waiting] { waiting->resume(std::move(waiting->answer)); });
         });
       },
       asio::use_awaitable, std::move(request));
+}
+
+// The answers of a batch come together, and wake the thread once.
+void HttpServer::Impl::Answer(std::function<void()> resume) {
+  {
+    const std::lock_guard<std::mutex> lock(answered_mutex);
+    answered.push_back(std::move(resume));
+    if (answered.size() > 1) return;
+  }
+  asio::post(io, [this] {
+    std::vector<std::function<void()>> all;
+    {
+      const std::lock_guard<std::mutex> lock(answered_mutex);
+      all.swap(answered);
+    }
+    for (const std::function<void()>& each : all) each();
+  });
 }
 
 bool HttpServer::Impl::IsSolo(const Connection& connection) {
@@ -253,25 +247,26 @@ bool HttpServer::Impl::IsSolo(const Connection& connection) {
 }
 
 template <class Stream>
-asio::awaitable<bool> HttpServer::Impl::Write(Stream& stream, const Request& head,
+asio::awaitable<bool> HttpServer::Impl::Write(Stream& stream, bool is_head, const std::string& id,
                                               Response response, unsigned version,
                                               bool keep_alive) {
-  http::response<http::string_body> message(static_cast<http::status>(response.status), version);
-  message.set(http::field::server, "resmem");
-  message.set("X-Request-Id", head.id);
-  message.set("X-Content-Type-Options", "nosniff");
-  message.set(http::field::cache_control, "no-store");
-  if (!response.type.empty()) message.set(http::field::content_type, response.type);
-  for (const auto& [name, value] : response.headers) message.set(name, value);
-  message.keep_alive(keep_alive);
-  message.body() = std::move(response.body);
-  const auto bytes = static_cast<int64_t>(message.body().size());
-  message.prepare_payload();
-  if (head.method == "HEAD") message.body().clear();  // its length stays
-  counters.body_bytes.fetch_add(bytes, std::memory_order_relaxed);
+  // Written out here: a message of Beast costs an allocation and a buffer for each field.
+  const std::string text = HeadText(response, id, version, keep_alive);
+  if (is_head) response.body.clear();  // its length was told
+  beast::buffers_suffix<std::array<asio::const_buffer, 2>> parts(
+      {asio::buffer(text), asio::buffer(response.body)});
   error_code error;
+  if constexpr (std::is_same_v<Stream, PlainStream>) {
+    // Mostly the system takes it all at once, and no timer is needed.
+    parts.consume(stream.socket().write_some(parts, error));
+    if (!error && beast::buffer_bytes(parts) == 0) co_return true;
+    if (error && error != asio::error::would_block) co_return false;
+    error = {};
+  }
+  const auto bytes = static_cast<int64_t>(response.body.size());
+  counters.body_bytes.fetch_add(bytes, std::memory_order_relaxed);
   beast::get_lowest_layer(stream).expires_after(limits.write);
-  co_await http::async_write(stream, message, asio::redirect_error(asio::use_awaitable, error));
+  co_await asio::async_write(stream, parts, asio::redirect_error(asio::use_awaitable, error));
   counters.body_bytes.fetch_sub(bytes, std::memory_order_relaxed);
   if (error == beast::error::timeout) counters.timeouts.fetch_add(1, std::memory_order_relaxed);
   co_return !error;
@@ -298,6 +293,7 @@ asio::awaitable<void> HttpServer::Impl::Exchanges(Stream& stream, Connection& co
   error_code error;
   const tcp::endpoint peer = plain.socket().remote_endpoint(error);
   const bool loopback = !error && peer.address().is_loopback();
+  plain.socket().non_blocking(true, error);
   beast::flat_buffer buffer(static_cast<size_t>(limits.header_bytes + (64 << 10)));
   for (bool more = true; more;) {
     connection.idle = true;
@@ -312,9 +308,11 @@ asio::awaitable<void> HttpServer::Impl::Exchanges(Stream& stream, Connection& co
     Parser parser;
     parser.header_limit(static_cast<uint32_t>(limits.header_bytes));
     parser.body_limit(static_cast<uint64_t>(limits.body_bytes));
-    plain.expires_after(limits.header);
-    co_await http::async_read_header(stream, buffer, parser,
-                                     asio::redirect_error(asio::use_awaitable, error));
+    if (!ParseCome(buffer, parser, error)) {
+      plain.expires_after(limits.header);
+      co_await http::async_read_header(stream, buffer, parser,
+                                       asio::redirect_error(asio::use_awaitable, error));
+    }
     if (error == beast::error::timeout) {
       counters.timeouts.fetch_add(1, std::memory_order_relaxed);
       break;
@@ -349,18 +347,21 @@ asio::awaitable<void> HttpServer::Impl::Exchanges(Stream& stream, Connection& co
     const unsigned version = parser.get().version() == 10 ? 10 : 11;
     // What a refused client still sends would be taken for its next request.
     more = status == 0 && (!refused || whole) && parser.get().keep_alive();
-    Exchange exchange{head.method, head.target, head.id, 0, 0, held, 0};
+    const std::string method = head.method, target = head.target, id = head.id;
+    Exchange exchange{method, target, id, 0, 0, held, 0};
     if (!refused) {
-      Request request = head;
-      request.body = std::move(parser.get().body());
-      request.solo = IsSolo(connection);
+      head.body = std::move(parser.get().body());
+      head.solo = IsSolo(connection);
       plain.expires_never();
-      response = co_await Ask(std::move(request));
+      response = co_await Ask(std::move(head));
     }
     more = more && !draining.load(std::memory_order_relaxed);
+    const std::string reason = std::move(response.reason);
+    exchange.reason = reason;
     exchange.status = response.status;
     exchange.bytes_out = static_cast<int64_t>(response.body.size());
-    const bool written = co_await Write(stream, head, std::move(response), version, more);
+    const bool written =
+        co_await Write(stream, method == "HEAD", id, std::move(response), version, more);
     exchange.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     handler->Done(exchange);
     if (!written) break;

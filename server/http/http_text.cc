@@ -31,7 +31,76 @@ const char* WordsOf(int status) {
   }
 }
 
+const char* ReasonOf(int status) {
+  switch (status) {
+    case 200:
+      return "OK";
+    case 304:
+      return "Not Modified";
+    case 400:
+      return "Bad Request";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "Not Found";
+    case 405:
+      return "Method Not Allowed";
+    case 408:
+      return "Request Timeout";
+    case 409:
+      return "Conflict";
+    case 413:
+      return "Payload Too Large";
+    case 429:
+      return "Too Many Requests";
+    case 431:
+      return "Request Header Fields Too Large";
+    case 501:
+      return "Not Implemented";
+    case 503:
+      return "Service Unavailable";
+    case 505:
+      return "HTTP Version Not Supported";
+    default:
+      return "Internal Server Error";
+  }
+}
+
+// Nothing that came from outside may end a line of a header.
+void AppendField(std::string_view name, std::string_view value, std::string* text) {
+  *text += name;
+  *text += ": ";
+  for (const char c : value) *text += c == '\r' || c == '\n' ? ' ' : c;
+  *text += "\r\n";
+}
+
 }  // namespace
+
+std::string HeadText(const Response& response, std::string_view id, unsigned version,
+                     bool keep_alive) {
+  std::string text;
+  text.reserve(512);
+  text += version == 10 ? "HTTP/1.0 " : "HTTP/1.1 ";
+  text += std::to_string(response.status);
+  text += ' ';
+  text += ReasonOf(response.status);
+  text += "\r\nServer: resmem\r\nX-Content-Type-Options: nosniff\r\n";
+  AppendField("X-Request-Id", id, &text);
+  const auto same = [](const auto& field) { return LowerCase(field.first) == "cache-control"; };
+  if (std::none_of(response.headers.begin(), response.headers.end(), same)) {
+    text += "Cache-Control: no-store\r\n";
+  }
+  if (!response.type.empty()) AppendField("Content-Type", response.type, &text);
+  for (const auto& [name, value] : response.headers) AppendField(name, value, &text);
+  if (response.status != 304)
+    AppendField("Content-Length", std::to_string(response.body.size()), &text);
+  if (!keep_alive) text += "Connection: close\r\n";
+  if (keep_alive && version == 10) text += "Connection: keep-alive\r\n";
+  text += "\r\n";
+  return text;
+}
 
 std::string_view FullAnswer() {
   return kFull;
@@ -40,7 +109,8 @@ std::string_view FullAnswer() {
 Response Refusal(int status) {
   Response response;
   response.status = status;
-  response.body = "{\"error\":\"" + std::string(WordsOf(status)) + "\"}\n";
+  response.reason = WordsOf(status);
+  response.body = "{\"error\":\"" + response.reason + "\"}\n";
   if (status == 503) response.headers.emplace_back("Retry-After", "1");
   return response;
 }

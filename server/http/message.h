@@ -37,6 +37,7 @@ struct Response {
   std::string type = "application/json";
   Headers headers;
   std::string body;
+  std::string reason;  // of a status of 5xx, for the log: never what a client sent
 };
 
 // Called once, from any thread.
@@ -48,6 +49,7 @@ struct Exchange {
   int status = 0;
   double seconds = 0;  // from the last byte of the header to the last byte of the answer
   int64_t bytes_in = 0, bytes_out = 0;
+  std::string_view reason{};  // the answer's
 };
 
 class Handler {

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <string>
 
+#include "operation/log.h"
+#include "shards/shard_set.h"
+
 namespace resmem::serve {
 namespace {
 
@@ -31,7 +34,54 @@ Status MakeProbabilities(const MemoryState& state, Method method, Answers* answe
   return {};
 }
 
+Status AnswerFromShards(const MemoryState& state, MatrixView keys, MatrixView logits,
+                        const PredictOptions& options, Answers* answers) {
+  if (options.method == Method::kNearestClassMean) {
+    return {
+        ErrorCode::kUnsupported,
+        "method \"nearest-class-mean\" reads every row, and a gateway has none; ask by another"};
+  }
+  RESMEM_ASSIGN_OR_RETURN(Gathered gathered,
+                          state.shards->Gather(state.memory, keys, options.parameters.k));
+  answers->neighbors = std::move(gathered.neighbors);
+  answers->missing = std::move(gathered.missing);
+  return Predictor(gathered.rows).Score(keys, logits, answers->neighbors, options, answers->scores);
+}
+
 }  // namespace
+
+int64_t MemoryState::rows() const {
+  return shards == nullptr ? memory.rows() : shards->rows();
+}
+
+std::string MemoryState::ClassName(int64_t class_number) const {
+  const std::vector<std::string>& names = description().class_names;
+  if (!names.empty()) return names[static_cast<size_t>(class_number)];
+  return model == nullptr ? std::string() : model->TokenText(class_number);
+}
+
+std::optional<int32_t> MemoryState::FindClass(std::string_view name) const {
+  const std::vector<std::string>& names = description().class_names;
+  const auto at = std::find(names.begin(), names.end(), name);
+  if (at != names.end()) return static_cast<int32_t>(at - names.begin());
+  return model == nullptr ? std::nullopt : model->FindToken(name);
+}
+
+Status MemoryState::damage() const {
+  NoteDamage(memory.damage());
+  const std::lock_guard<std::mutex> lock(damage_mutex_);
+  return damage_;
+}
+
+void MemoryState::NoteDamage(const Status& met) const {
+  if (met.code() != ErrorCode::kCorrupt) return;
+  {
+    const std::lock_guard<std::mutex> lock(damage_mutex_);
+    if (!damage_.ok()) return;
+    damage_ = met;
+  }
+  LogWarning("memory_damaged", JsonText().Add("state", number).Add("reason", met.message()));
+}
 
 Result<PredictOptions> ChooseOptions(const MemoryState& state, const AnswerParameters& parameters,
                                      int64_t most_k) {
@@ -69,16 +119,22 @@ Status CheckQueries(const MemoryState& state, MatrixView keys, MatrixView logits
                                    std::to_string(description.outputs)};
 }
 
-Result<Answers> Answer(const MemoryState& state, MatrixView keys, MatrixView logits,
-                       const PredictOptions& options) {
+namespace {
+
+Result<Answers> AnswerSound(const MemoryState& state, MatrixView keys, MatrixView logits,
+                            const PredictOptions& options) {
   Answers answers;
   answers.rows = keys.rows;
   const auto outputs = static_cast<size_t>(state.description().outputs);
-  RESMEM_RETURN_IF_ERROR(state.predictor.FindNeighbors(
-      keys, options.parameters.k, {}, options.threads, options.progress, &answers.neighbors));
   answers.scores.resize(static_cast<size_t>(keys.rows) * outputs);
-  RESMEM_RETURN_IF_ERROR(
-      state.predictor.Score(keys, logits, answers.neighbors, options, answers.scores));
+  if (state.shards == nullptr) {
+    RESMEM_RETURN_IF_ERROR(state.predictor.FindNeighbors(
+        keys, options.parameters.k, {}, options.threads, options.progress, &answers.neighbors));
+    RESMEM_RETURN_IF_ERROR(
+        state.predictor.Score(keys, logits, answers.neighbors, options, answers.scores));
+  } else {
+    RESMEM_RETURN_IF_ERROR(AnswerFromShards(state, keys, logits, options, &answers));
+  }
   for (int64_t q = 0; q < keys.rows; ++q) {
     answers.percentile.push_back(state.predictor.DistancePercentile(answers.neighbors, q));
     if (!state.classifies()) continue;
@@ -90,6 +146,15 @@ Result<Answers> Answer(const MemoryState& state, MatrixView keys, MatrixView log
     RESMEM_RETURN_IF_ERROR(MakeProbabilities(state, options.method, &answers));
   }
   RESMEM_RETURN_IF_ERROR(state.memory.damage());
+  return answers;
+}
+
+}  // namespace
+
+Result<Answers> Answer(const MemoryState& state, MatrixView keys, MatrixView logits,
+                       const PredictOptions& options) {
+  Result<Answers> answers = AnswerSound(state, keys, logits, options);
+  if (!answers.ok()) state.NoteDamage(answers.status());
   return answers;
 }
 

@@ -3,24 +3,70 @@
 #define RESMEM_SERVER_MEMORIES_ANSWER_H_
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "memories/memory_model.h"
 #include "protocol/infer.h"
 #include "resmem/predictor.h"
 
 namespace resmem::serve {
 
-// One state of a memory; whoever reads it keeps it.
+struct RowSet;
+class RowImages;
+class ShardSet;
+
+// What lies beside a memory; null what is not there.
+struct BesideMemory {
+  std::shared_ptr<const MemoryModel> model;  // also null without an ONNX Runtime
+  std::shared_ptr<const RowSet> validation;
+  std::shared_ptr<const RowImages> images;
+  std::shared_ptr<const ShardSet> shards;
+};
+
+// One state of a memory; its readers keep it.
 struct MemoryState {
-  MemoryState(ResidualMemory memory_in, int64_t number_in)
-      : memory(std::move(memory_in)), predictor(memory), number(number_in) {}
+  MemoryState(ResidualMemory memory_in, BesideMemory beside, int64_t number_in)
+      : memory(std::move(memory_in)),
+        predictor(memory),
+        model(std::move(beside.model)),
+        validation(std::move(beside.validation)),
+        images(std::move(beside.images)),
+        shards(std::move(beside.shards)),
+        number(number_in) {}
 
   const ResidualMemory memory;
   const Predictor predictor;
+  const std::shared_ptr<const MemoryModel> model;
+  const std::shared_ptr<const RowSet> validation;
+  const std::shared_ptr<const RowImages> images;
+  // Of a gateway, which has no rows of its own: the memory is empty and says how to answer.
+  const std::shared_ptr<const ShardSet> shards;
   const int64_t number;  // counts the states of this process from 1
 
   const MemoryDescription& description() const { return memory.description(); }
+  int64_t rows() const;  // that answers are made of
   bool classifies() const { return description().task == Task::kClassification; }
+  bool has_class_names() const {
+    return !description().class_names.empty() || (model && model->tokenizer() != nullptr);
+  }
+  // The class's name, or the token's text; "" where there are no names.
+  std::string ClassName(int64_t class_number) const;
+  // None where no class is named so.
+  std::optional<int32_t> FindClass(std::string_view name) const;
+
+  // kCorrupt once somebody met a file of the memory that is damaged; the first such error, which is
+  // logged, too.  `met`: what an answer failed with.
+  Status damage() const;
+  void NoteDamage(const Status& met) const;
+
+ private:
+  mutable std::mutex damage_mutex_;
+  mutable Status damage_;
 };
 
 // Errors: kInvalidArgument, also where k is above `most_k`.
@@ -36,6 +82,7 @@ struct Answers {
   std::vector<int64_t> prediction, base_prediction;  // classification
   std::vector<float> percentile;                     // Predictor::DistancePercentile
   Neighbors neighbors;
+  std::vector<int64_t> missing;  // shards that did not answer, counted from 1
 };
 Result<Answers> Answer(const MemoryState& state, MatrixView keys, MatrixView logits,
                        const PredictOptions& options);

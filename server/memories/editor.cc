@@ -13,6 +13,8 @@ using Clock = std::chrono::steady_clock;
 
 // Another process may be changing the memory.
 constexpr double kWaitSeconds = 10;
+// Times what a commit kept a processor busy.
+constexpr int kRest = 19;
 
 Status Failure(ErrorCode code, std::string words) {
   return {code, std::move(words)};
@@ -36,7 +38,9 @@ struct Editor::Plan {
   EditRequest* request = nullptr;
   Edit edit;
   RowSet rows;            // to add
-  std::string kept;       // to undo a forget
+  RowSet former;          // relabel: the rows as they were
+  std::string kept;       // to undo a forget or relabel
+  bool half = false;      // neither made nor not: it is settled before the next edit
   bool numbered = false;  // its ids are ours
   Status status;
 };
@@ -52,19 +56,13 @@ Status Editor::Start() {
   RESMEM_RETURN_IF_ERROR(journal_.Open());
   const std::shared_ptr<const MemoryState> state = memory_->state();
   if (state == nullptr) return Failure(ErrorCode::kNotFound, "the memory is not loaded");
-  // What a crash left open: an edit is made whole or not at all, so one id tells.
-  for (const Edit& edit : journal_.OpenEdits()) {
-    const bool living = !edit.ids.empty() && state->memory.FindId(edit.ids[0]).has_value();
-    const bool done = living == (edit.kind == Edit::Kind::kLearn);
-    RESMEM_RETURN_IF_ERROR(journal_.End(edit.number, done));
-    LogInfo("edit_settled",
-            JsonText().Add("memory", memory_->name()).Add("edit", edit.number).Add("done", done));
-  }
+  RESMEM_RETURN_IF_ERROR(SettleAll());
   for (const Edit& edit : journal_.History(INT64_MAX, Journal::kMostEdits)) {
     if (edit.kept) kept_.push_front(edit.number);
+    if (edit.outcome == Edit::Outcome::kDone) memory_->metrics().Count(edit.feedback);
   }
-  FindNextId(*state);
-  known_state_ = state->number;
+  FindNextId(*memory_->state());
+  known_state_ = memory_->state()->number;
   thread_ = std::thread([this] { Run(); });
   return {};
 }
@@ -130,7 +128,7 @@ void Editor::Run() {
                  JsonText().Add("memory", memory_->name()).Add("what", error.what()));
     }
     const auto took = ProcessorTime() - begin;
-    rest_until = Clock::now() + std::min<Clock::duration>(9 * took, limits_.longest_rest);
+    rest_until = Clock::now() + std::min<Clock::duration>(kRest * took, limits_.longest_rest);
   }
 }
 
@@ -154,10 +152,8 @@ Result<Editor::Plan> Editor::PrepareUndo(EditRequest* request, const MemoryState
     plan.edit.kind = Edit::Kind::kForget;
     return plan;
   }
-  plan.edit.kind = Edit::Kind::kLearn;
-  RESMEM_ASSIGN_OR_RETURN(const std::string text, journal_.ReadRows(edit->number));
-  RESMEM_ASSIGN_OR_RETURN(const JsonValue json, ParseJson(text, {.values = INT64_MAX}));
-  RESMEM_ASSIGN_OR_RETURN(plan.rows, ReadRowSet(json, state, /*labelled=*/true, INT64_MAX));
+  plan.edit.kind = edit->kind == Edit::Kind::kRelabel ? edit->kind : Edit::Kind::kLearn;
+  RESMEM_ASSIGN_OR_RETURN(plan.rows, ReadKeptRows(edit->number, state));
   return plan;
 }
 
@@ -188,7 +184,8 @@ Result<Editor::Plan> Editor::Prepare(EditRequest* request, const MemoryState& st
     }
     plan.edit.ids = plan.rows.ids;
   } else {
-    plan.edit.kind = Edit::Kind::kForget;
+    const bool relabel = request->kind == EditRequest::Kind::kRelabel;
+    plan.edit.kind = relabel ? Edit::Kind::kRelabel : Edit::Kind::kForget;
     plan.edit.ids = request->ids;
   }
   const bool learns = plan.edit.kind == Edit::Kind::kLearn;
@@ -198,12 +195,26 @@ Result<Editor::Plan> Editor::Prepare(EditRequest* request, const MemoryState& st
                    learns ? "the memory has a row with the id " + std::to_string(id) + " already"
                           : "no row has the id " + std::to_string(id));
   }
+  if (plan.edit.kind == Edit::Kind::kRelabel) {
+    RESMEM_ASSIGN_OR_RETURN(plan.former, CopyRows(state, plan.edit.ids));
+    plan.kept = WriteRowSet(plan.former);
+    if (request->kind == EditRequest::Kind::kRelabel) {
+      plan.rows = plan.former;
+      plan.rows.labels = request->rows.labels;
+    }
+    for (size_t i = 0; i < plan.edit.ids.size(); ++i) {
+      if (plan.rows.labels[i] != plan.former.labels[i]) continue;
+      return Failure(ErrorCode::kMismatch,
+                     "row " + std::to_string(plan.edit.ids[i]) + " has this label already");
+    }
+  }
   if (learns && state.description().has_sources && plan.rows.sources.empty()) {
     plan.rows.sources.assign(static_cast<size_t>(plan.rows.rows), "serve:" + request->request);
   }
   if (learns && !state.description().has_sources) plan.rows.sources.clear();
+  const bool forgets = plan.edit.kind == Edit::Kind::kForget;
   const bool frozen = state.classifies() && state.description().form != ResidualForm::kLogits;
-  if (!learns && (request->keep || request->kind == EditRequest::Kind::kUndo) && !frozen) {
+  if (forgets && (request->keep || request->kind == EditRequest::Kind::kUndo) && !frozen) {
     RESMEM_ASSIGN_OR_RETURN(const RowSet rows, CopyRows(state, plan.edit.ids));
     plan.kept = WriteRowSet(rows);
   }
@@ -211,17 +222,22 @@ Result<Editor::Plan> Editor::Prepare(EditRequest* request, const MemoryState& st
   plan.edit.who = request->who;
   plan.edit.request = request->request;
   plan.edit.token = request->token;
+  plan.edit.feedback = request->feedback;
   return plan;
 }
 
 Status Editor::AppendAll(std::vector<Plan*> plans) {
   RowSet all;
   for (const Plan* plan : plans) all.Append(plan->rows);
+  return AppendRows(all);
+}
+
+Status Editor::AppendRows(const RowSet& rows) {
   AppendOptions options;
   options.change.wait_seconds = kWaitSeconds;
   RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer,
-                          MemoryWriter::Append(memory_->source().path, all.rows, options));
-  RESMEM_RETURN_IF_ERROR(writer.Add(all.View()));
+                          MemoryWriter::Append(memory_->source().path, rows.rows, options));
+  RESMEM_RETURN_IF_ERROR(writer.Add(rows.View()));
   return writer.Finish();
 }
 
@@ -233,8 +249,19 @@ Status Editor::DeleteAll(std::vector<Plan*> plans) {
   return DeleteRows(memory_->source().path, ids, {.wait_seconds = kWaitSeconds});
 }
 
+// Nobody who reads sees the memory between the two changes.
+void Editor::Relabel(Plan* plan) {
+  plan->status = DeleteAll({plan});
+  if (!plan->status.ok()) return;
+  plan->status = AppendRows(plan->rows);
+  if (plan->status.ok() || AppendRows(plan->former).ok()) return;
+  plan->half = unsettled_ = true;
+  plan->status = Failure(plan->status.code(),
+                         plan->status.message() + "; the rows are restored before the next edit");
+}
+
 // All of a kind at once; where that fails one by one, so that each gets its own error.
-void Editor::Apply(std::vector<Plan>* plans, const MemoryState&) {
+void Editor::Apply(std::vector<Plan>* plans) {
   for (const Edit::Kind kind : {Edit::Kind::kLearn, Edit::Kind::kForget}) {
     std::vector<Plan*> group;
     for (Plan& plan : *plans) {
@@ -247,6 +274,9 @@ void Editor::Apply(std::vector<Plan>* plans, const MemoryState&) {
     const Status together = make(group);
     if (together.ok()) continue;
     for (Plan* plan : group) plan->status = group.size() > 1 ? make({plan}) : together;
+  }
+  for (Plan& plan : *plans) {
+    if (plan.edit.kind == Edit::Kind::kRelabel) Relabel(&plan);
   }
 }
 
@@ -263,6 +293,13 @@ Status Editor::OpenState(int64_t expected, std::shared_ptr<const MemoryState>* s
 void Editor::Commit(std::vector<EditRequest> requests) {
   const Clock::time_point begin = Clock::now();
   const std::lock_guard<std::mutex> lock(memory_->changing());
+  if (unsettled_ && memory_->state() != nullptr) {
+    const Status settled = SettleAll();
+    if (!settled.ok()) {
+      for (EditRequest& request : requests) request.done(settled);
+      return;
+    }
+  }
   const std::shared_ptr<const MemoryState> state = memory_->state();
   if (state != nullptr && state->number != known_state_) FindNextId(*state);  // it was reloaded
   std::vector<Plan> plans;
@@ -308,7 +345,7 @@ void Editor::Commit(std::vector<EditRequest> requests) {
     }
     const Status begun = journal_.Begin(std::move(edits), kept);
     if (begun.ok()) {
-      Apply(&plans, *state);
+      Apply(&plans);
     } else {
       for (Plan& plan : plans) plan.status = begun;
     }
@@ -349,15 +386,18 @@ void Editor::Answer(std::vector<Plan>* plans, const std::shared_ptr<const Memory
   for (Plan& plan : *plans) {
     const bool done = plan.status.ok();
     const int64_t number = plan.edit.number;
-    const Status ended = journal_.End(number, done);
+    const Status ended = plan.half ? Status() : journal_.End(number, done);
     if (!ended.ok()) {
       LogWarning("journal",
                  JsonText().Add("memory", memory_->name()).Add("reason", ended.message()));
     }
     if (done) {
       const auto rows = static_cast<int64_t>(plan.edit.ids.size());
-      const bool learned = plan.edit.kind == Edit::Kind::kLearn;
-      (learned ? metrics.learned : metrics.forgotten).fetch_add(rows, std::memory_order_relaxed);
+      const bool learned = plan.edit.kind != Edit::Kind::kForget;
+      const bool forgot = plan.edit.kind != Edit::Kind::kLearn;
+      metrics.Count(plan.edit.feedback);
+      if (learned) metrics.learned.fetch_add(rows, std::memory_order_relaxed);
+      if (forgot) metrics.forgotten.fetch_add(rows, std::memory_order_relaxed);
       if (learned && plan.edit.undoes != 0) journal_.ForgetRows(plan.edit.undoes);
       if (!plan.kept.empty()) kept_.push_back(number);
       if (!learned && plan.request->kind == EditRequest::Kind::kForget && !plan.request->keep) {
@@ -366,7 +406,7 @@ void Editor::Answer(std::vector<Plan>* plans, const std::shared_ptr<const Memory
       LogInfo("edit", JsonText()
                           .Add("memory", memory_->name())
                           .Add("edit", number)
-                          .Add("kind", learned ? "learn" : "forget")
+                          .Add("kind", KindName(plan.edit.kind))
                           .Add("rows", rows)
                           .Add("who", plan.edit.who)
                           .Add("request", plan.edit.request));
@@ -385,8 +425,19 @@ void Editor::Answer(std::vector<Plan>* plans, const std::shared_ptr<const Memory
       plan.request->done(plan.status);
       continue;
     }
-    plan.request->done(
-        EditResult{journal_.Find(number).value_or(plan.edit), state->memory.rows(), state->number});
+    EditResult result{journal_.Find(number).value_or(plan.edit), state->memory.rows(),
+                      state->number};
+    if (plan.edit.kind == Edit::Kind::kForget) {
+      auto found = FindInSnapshots(memory_->source().path, plan.edit.ids);
+      if (found.ok()) {
+        result.in_snapshots = std::move(*found);
+      } else {
+        LogWarning(
+            "snapshots_not_searched",
+            JsonText().Add("memory", memory_->name()).Add("reason", found.status().message()));
+      }
+    }
+    plan.request->done(std::move(result));
   }
   DropOldRows();
 }

@@ -1,4 +1,4 @@
-// Changes a memory while it is served: learn, forget, undo.
+// Changes a memory while it is served: learn, forget, relabel, undo.
 //
 // A thread of its own takes all edits that wait, writes them to the journal, adds all rows in one
 // append and deletes in one delete, opens the new state, publishes it, and only then answers: an
@@ -6,7 +6,7 @@
 // concurrent, so their order is ours to choose.
 //
 // So that a stream of edits does not take the processor from the readers, the thread rests after a
-// commit nine times as long as that kept a processor busy, one second at most.
+// commit nineteen times as long as that kept a processor busy, one second at most.
 #ifndef RESMEM_SERVER_MEMORIES_EDITOR_H_
 #define RESMEM_SERVER_MEMORIES_EDITOR_H_
 
@@ -24,6 +24,7 @@
 #include "memories/journal.h"
 #include "memories/row_set.h"
 #include "memories/served_memory.h"
+#include "resmem/snapshots.h"
 
 namespace resmem::serve {
 
@@ -32,19 +33,22 @@ struct EditResult {
   int64_t rows = 0;       // of the memory afterwards
   int64_t state = 0;      // the state that has it
   bool repeated = false;  // by its token: made before
+  // Rows that it removed and that the memory's snapshots hold still.
+  std::vector<SnapshotRows> in_snapshots{};
 };
 
 struct EditRequest {
   using Done = std::function<void(Result<EditResult>)>;
 
-  enum class Kind { kLearn, kForget, kUndo };
+  enum class Kind { kLearn, kForget, kRelabel, kUndo };
   Kind kind = Kind::kLearn;
-  RowSet rows;                // kLearn
-  std::vector<uint64_t> ids;  // kForget
+  RowSet rows;                // kLearn; kRelabel: its labels
+  std::vector<uint64_t> ids;  // kForget, kRelabel
   bool keep = true;           // kForget: so that it can be undone
   int64_t undo = 0;           // kUndo: the edit's number
   std::string who, request, token;
-  bool again = false;  // tried once, with ids that turned out to be taken
+  Feedback feedback{};  // kLearn: counted once, when the edit is made
+  bool again = false;   // tried once, with ids that turned out to be taken
   Done done;
 };
 
@@ -60,8 +64,8 @@ class Editor {
   Editor(ServedMemory* memory, const EditorLimits& limits);
   ~Editor();
 
-  // Reads the journal, finds out how the edits before a crash ended, and begins to work.  The
-  // memory must be loaded.
+  // Reads the journal, finds out how the edits before a crash ended, counts their feedback again,
+  // and begins to work.  The memory must be loaded.
   Status Start();
   // Every edit that waits is made first.
   void Stop();
@@ -78,9 +82,14 @@ class Editor {
   void Commit(std::vector<EditRequest> requests);
   Result<Plan> Prepare(EditRequest* request, const MemoryState& state);
   Result<Plan> PrepareUndo(EditRequest* request, const MemoryState& state);
-  void Apply(std::vector<Plan>* plans, const MemoryState& state);
+  void Apply(std::vector<Plan>* plans);
+  void Relabel(Plan* plan);
+  Status AppendRows(const RowSet& rows);
   Status AppendAll(std::vector<Plan*> plans);
   Status DeleteAll(std::vector<Plan*> plans);
+  Status Settle(const Edit& edit);
+  Result<RowSet> ReadKeptRows(int64_t number, const MemoryState& state) const;
+  Status SettleAll();
   Status OpenState(int64_t expected, std::shared_ptr<const MemoryState>* state);
   void Answer(std::vector<Plan>* plans, const std::shared_ptr<const MemoryState>& state,
               std::vector<EditRequest>* later);
@@ -95,6 +104,7 @@ class Editor {
   int64_t known_state_ = 0;          // the one that next_id_ was found in
   std::deque<int64_t> kept_;         // forgets whose rows are kept, the oldest first
   bool compact_now_ = false;
+  bool unsettled_ = false;  // an edit failed in its middle
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -13,14 +13,16 @@
 #include "protocol/json_text.h"
 #include "protocol/json_value.h"
 #include "resmem/output_file.h"
+#include "resmem/system_error.h"
 
 namespace resmem::serve {
 namespace {
 
+constexpr std::string_view kLineBegins = "{\"edit\":";
+
 Status Failed(const std::string& path, const char* what) {
-  const ErrorCode code =
-      errno == ENOSPC || errno == EDQUOT ? ErrorCode::kResourceExhausted : ErrorCode::kIo;
-  return {code, path + ": cannot " + what + ": " + std::strerror(errno)};
+  const int error = errno;
+  return {CodeOfSystemError(error), path + ": cannot " + what + ": " + std::strerror(error)};
 }
 
 Status SyncFolder(const std::string& path) {
@@ -41,13 +43,33 @@ Status WriteAll(int file, std::string_view text, const std::string& path) {
   return {};
 }
 
+}  // namespace
+
+const char* KindName(Edit::Kind kind) {
+  if (kind == Edit::Kind::kRelabel) return "relabel";
+  return kind == Edit::Kind::kLearn ? "learn" : "forget";
+}
+
+namespace {
+
+void AddFeedback(const Feedback& feedback, JsonText* json) {
+  if (feedback.rows() == 0) return;
+  json->AddJson("feedback", JsonText()
+                                .Add("both_right", feedback.both_right)
+                                .Add("both_wrong", feedback.both_wrong)
+                                .Add("fixed", feedback.fixed)
+                                .Add("harmed", feedback.harmed)
+                                .Object());
+}
+
 std::string LineOf(const Edit& edit) {
   JsonText json;
-  json.Add("edit", edit.number).Add("kind", edit.kind == Edit::Kind::kLearn ? "learn" : "forget");
+  json.Add("edit", edit.number).Add("kind", KindName(edit.kind));
   json.Add("time", edit.time).Add("who", edit.who).Add("request", edit.request);
   if (!edit.token.empty()) json.Add("token", edit.token);
   if (edit.undoes != 0) json.Add("undoes", edit.undoes);
   if (edit.kept) json.Add("kept", true);
+  AddFeedback(edit.feedback, &json);
   return json.AddNumbers("ids", std::span<const uint64_t>(edit.ids)).Object() + "\n";
 }
 
@@ -67,12 +89,13 @@ int64_t NumberOf(const JsonValue& object, const char* name) {
 
 std::string EditJson(const Edit& edit) {
   JsonText json;
-  json.Add("edit", edit.number).Add("kind", edit.kind == Edit::Kind::kLearn ? "learn" : "forget");
+  json.Add("edit", edit.number).Add("kind", KindName(edit.kind));
   json.Add("time", edit.time).Add("who", edit.who).Add("request", edit.request);
   if (!edit.token.empty()) json.Add("token", edit.token);
   if (edit.undoes != 0) json.Add("undoes", edit.undoes);
   if (edit.undone_by != 0) json.Add("undone_by", edit.undone_by);
   json.Add("done", edit.outcome == Edit::Outcome::kDone).Add("undoable", edit.undoable());
+  AddFeedback(edit.feedback, &json);
   return json.AddNumbers("ids", std::span<const uint64_t>(edit.ids)).Object();
 }
 
@@ -92,36 +115,47 @@ Status Journal::Open() {
   std::streamoff sound = 0;
   while (std::getline(file, line)) {
     if (file.eof()) break;  // cut off: its edit was never begun
+    if (!Apply(line)) {
+      // A line that was glued to what a full disk had left of another.
+      const size_t begin = line.rfind(kLineBegins);
+      if (begin == std::string::npos || !Apply(line.substr(begin))) continue;
+    }
     sound = file.tellg();
-    Apply(line);
   }
   file.close();
   if (truncate(path.c_str(), sound) != 0) return Failed(path, "cut the last line off");
   return Prepare();
 }
 
-void Journal::Apply(const std::string& line) {
+bool Journal::Apply(const std::string& line) {
   const Result<JsonValue> json = ParseJson(line);
-  if (!json.ok()) return;
+  if (!json.ok()) return false;
   const int64_t number = NumberOf(*json, "edit");
   const std::lock_guard<std::mutex> lock(mutex_);
   if (const JsonValue* done = json->Find("done")) {
     Edit* edit = At(number);
-    if (edit == nullptr) return;
+    if (edit == nullptr) return true;
     edit->outcome = done->boolean ? Edit::Outcome::kDone : Edit::Outcome::kFailed;
     Edit* undone = At(edit->undoes);
     if (undone != nullptr && done->boolean) undone->undone_by = number;
-    return;
+    return true;
   }
   Edit edit;
   edit.number = number;
-  edit.kind = TextOf(*json, "kind") == "learn" ? Edit::Kind::kLearn : Edit::Kind::kForget;
+  const std::string kind = TextOf(*json, "kind");
+  edit.kind = kind == "learn"     ? Edit::Kind::kLearn
+              : kind == "relabel" ? Edit::Kind::kRelabel
+                                  : Edit::Kind::kForget;
   edit.time = TextOf(*json, "time");
   edit.who = TextOf(*json, "who");
   edit.request = TextOf(*json, "request");
   edit.token = TextOf(*json, "token");
   edit.undoes = NumberOf(*json, "undoes");
   edit.kept = json->Find("kept") != nullptr && access(RowsPath(number).c_str(), R_OK) == 0;
+  if (const JsonValue* feedback = json->Find("feedback")) {
+    edit.feedback = {NumberOf(*feedback, "both_right"), NumberOf(*feedback, "both_wrong"),
+                     NumberOf(*feedback, "fixed"), NumberOf(*feedback, "harmed")};
+  }
   if (const JsonValue* ids = json->Find("ids")) {
     for (const JsonNumber& id : ids->numbers) {
       uint64_t value = 0;
@@ -129,6 +163,7 @@ void Journal::Apply(const std::string& line) {
     }
   }
   Remember(std::move(edit));
+  return true;
 }
 
 void Journal::Remember(Edit edit) {
@@ -166,20 +201,50 @@ Status Journal::Prepare() {
   return SyncFolder(slash == std::string::npos ? "." : folder_.substr(0, slash + 1));
 }
 
+Status Journal::CutTornLine() {
+  if (torn_at_ < 0) return {};
+  if (ftruncate(file_, torn_at_) != 0) return Failed(folder_, "cut the half of a line off");
+  torn_at_ = -1;
+  return {};
+}
+
+// Whole, or the file is as it was.
+Status Journal::Write(std::string_view lines, bool sync) {
+  RESMEM_RETURN_IF_ERROR(CutTornLine());
+  const off_t before = lseek(file_, 0, SEEK_END);
+  if (before < 0) return Failed(folder_, "find the end of its journal");
+  Status status = WriteAll(file_, lines, folder_);
+  if (status.ok() && sync && fdatasync(file_) != 0) status = Failed(folder_, "sync its journal");
+  if (status.ok()) return {};
+  torn_at_ = before;
+  // Where even that fails, it is done before the next line is written.
+  [[maybe_unused]] const Status cut = CutTornLine();
+  return status;
+}
+
 Status Journal::Begin(std::vector<Edit> edits, const std::vector<std::string>& rows) {
   RESMEM_RETURN_IF_ERROR(Prepare());
-  std::string lines;
-  for (size_t i = 0; i < edits.size(); ++i) {
-    if (!rows[i].empty()) {
-      RESMEM_ASSIGN_OR_RETURN(OutputFile file, OutputFile::Create(RowsPath(edits[i].number)));
-      RESMEM_RETURN_IF_ERROR(file.Write(rows[i]));
-      RESMEM_RETURN_IF_ERROR(file.Close());
-      edits[i].kept = true;
+  const auto begin = [&]() -> Status {
+    std::string lines = unwritten_;
+    for (size_t i = 0; i < edits.size(); ++i) {
+      if (!rows[i].empty()) {
+        RESMEM_ASSIGN_OR_RETURN(OutputFile file, OutputFile::Create(RowsPath(edits[i].number)));
+        RESMEM_RETURN_IF_ERROR(file.Write(rows[i]));
+        RESMEM_RETURN_IF_ERROR(file.Close());
+        edits[i].kept = true;
+      }
+      lines += LineOf(edits[i]);
     }
-    lines += LineOf(edits[i]);
+    return Write(lines, /*sync=*/true);
+  };
+  const Status begun = begin();
+  if (!begun.ok()) {
+    for (const Edit& edit : edits) {
+      if (edit.kept) unlink(RowsPath(edit.number).c_str());
+    }
+    return {begun.code(), begun.message() + "; nothing was changed"};
   }
-  RESMEM_RETURN_IF_ERROR(WriteAll(file_, lines, folder_));
-  if (fdatasync(file_) != 0) return Failed(folder_, "sync its journal");
+  unwritten_.clear();
   const std::lock_guard<std::mutex> lock(mutex_);
   for (Edit& edit : edits) Remember(std::move(edit));
   return {};
@@ -188,13 +253,16 @@ Status Journal::Begin(std::vector<Edit> edits, const std::vector<std::string>& r
 Status Journal::End(int64_t number, bool done) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (Edit* edit = At(number)) {
-      edit->outcome = done ? Edit::Outcome::kDone : Edit::Outcome::kFailed;
-      Edit* undone = At(edit->undoes);
-      if (undone != nullptr && done) undone->undone_by = number;
-    }
+    Edit* edit = At(number);
+    if (edit == nullptr) return {};  // it was never begun
+    edit->outcome = done ? Edit::Outcome::kDone : Edit::Outcome::kFailed;
+    Edit* undone = At(edit->undoes);
+    if (undone != nullptr && done) undone->undone_by = number;
   }
-  return WriteAll(file_, JsonText().Add("edit", number).Add("done", done).Object() + "\n", folder_);
+  unwritten_ += JsonText().Add("edit", number).Add("done", done).Object() + "\n";
+  RESMEM_RETURN_IF_ERROR(Write(unwritten_, /*sync=*/false));
+  unwritten_.clear();
+  return {};
 }
 
 Result<std::string> Journal::ReadRows(int64_t number) const {

@@ -14,14 +14,23 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "resmem/status.h"
 
 namespace resmem::serve {
 
+// Of rows whose labels a person gave: what the base and the memory had said before.
+struct Feedback {
+  int64_t both_right = 0, both_wrong = 0, fixed = 0, harmed = 0;
+
+  int64_t rows() const { return both_right + both_wrong + fixed + harmed; }
+};
+
 struct Edit {
-  enum class Kind { kLearn, kForget };
+  // kRelabel: rows are forgotten and learned again under their ids.
+  enum class Kind { kLearn, kForget, kRelabel };
   enum class Outcome { kOpen, kDone, kFailed };
 
   int64_t number = 0;  // from 1
@@ -32,12 +41,14 @@ struct Edit {
   std::vector<uint64_t> ids;
   int64_t undoes = 0;     // the edit that this one takes back
   int64_t undone_by = 0;  // and the other way round
-  bool kept = false;      // forget: the rows are in a file, so that it can be undone
+  Feedback feedback;      // a correction's
+  bool kept = false;      // forget, relabel: the rows as they were are in a file, to undo it
 
   bool undoable() const {
     return outcome == Outcome::kDone && undone_by == 0 && (kind == Kind::kLearn || kept);
   }
 };
+const char* KindName(Edit::Kind kind);  // "learn"
 std::string EditJson(const Edit& edit);
 
 // History() and Find() from any thread, the rest by one.
@@ -51,15 +62,17 @@ class Journal {
   Journal& operator=(const Journal&) = delete;
 
   // Reads what is there; a last line that was cut off is dropped.  Nothing is made before the first
-  // edit.
+  // edit.  A line is never added to the half of another: where writing fails, that is cut off.
   Status Open();
   // The edits of which it is not known how they ended: a crash came between.
   std::vector<Edit> OpenEdits() const;
 
   int64_t next_number() const { return next_; }
-  // Synced.  `rows`: of each edit, what it removes as JSON; "" for none.
+  // Synced.  `rows`: of each edit, what it removes as JSON; "" for none.  After an error the file
+  // is as it was before.
   Status Begin(std::vector<Edit> edits, const std::vector<std::string>& rows);
-  // Not synced: after a crash it is found out again.
+  // Not synced: after a crash it is found out again.  After an error it is written with the next
+  // edit.
   Status End(int64_t number, bool done);
   Result<std::string> ReadRows(int64_t number) const;
   void ForgetRows(int64_t number);
@@ -72,12 +85,16 @@ class Journal {
  private:
   std::string RowsPath(int64_t number) const;
   Status Prepare();
-  void Apply(const std::string& line);
+  bool Apply(const std::string& line);  // false: it is no line of a journal
+  Status CutTornLine();
+  Status Write(std::string_view lines, bool sync);
   void Remember(Edit edit);
   Edit* At(int64_t number);
 
   const std::string folder_;
   int file_ = -1;
+  int64_t torn_at_ = -1;   // where half a line begins that could not be cut off
+  std::string unwritten_;  // how edits ended, of which the line could not be written
   int64_t next_ = 1;
   mutable std::mutex mutex_;
   std::deque<Edit> edits_;  // numbers ascend without gaps

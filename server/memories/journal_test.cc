@@ -1,13 +1,32 @@
 #include "memories/journal.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 #include <fstream>
 
 namespace resmem::serve {
 namespace {
+
+// No file may grow beyond `bytes` while it lives: writes stop in the middle, as on a full disk.
+class SmallFiles {
+ public:
+  explicit SmallFiles(rlim_t bytes) {
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit now{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &now);
+  }
+  ~SmallFiles() { setrlimit(RLIMIT_FSIZE, &before_); }
+  SmallFiles(const SmallFiles&) = delete;
+  SmallFiles& operator=(const SmallFiles&) = delete;
+
+ private:
+  rlimit before_{};
+};
 
 class JournalTest : public testing::Test {
  protected:
@@ -81,6 +100,53 @@ TEST_F(JournalTest, ALineThatWasCutOffIsDropped) {
   Journal journal(folder_);
   ASSERT_TRUE(journal.Open().ok());
   EXPECT_EQ(journal.History(INT64_MAX, 10).size(), 2u);
+}
+
+TEST_F(JournalTest, AFullDiskLeavesNoHalfOfALine) {
+  const std::string path = folder_ + "/journal.jsonl";
+  {
+    Journal journal(folder_);
+    ASSERT_TRUE(journal.Open().ok());
+    ASSERT_TRUE(journal.Begin({Make(1)}, {""}).ok());
+    const auto before = std::filesystem::file_size(path);
+    {
+      const SmallFiles small(before + 20);
+      EXPECT_FALSE(journal.End(1, true).ok());
+      EXPECT_EQ(std::filesystem::file_size(path), before);
+      const Status full = journal.Begin({Make(2), Make(3, Edit::Kind::kForget)}, {"", "{}"});
+      EXPECT_EQ(full.code(), ErrorCode::kResourceExhausted) << full.message();
+      EXPECT_EQ(std::filesystem::file_size(path), before);
+      EXPECT_FALSE(std::filesystem::exists(folder_ + "/rows-3.json"));
+    }
+    EXPECT_EQ(journal.next_number(), 2);
+    ASSERT_TRUE(journal.Begin({Make(2)}, {""}).ok());
+    ASSERT_TRUE(journal.End(2, true).ok());
+  }
+  Journal journal(folder_);
+  ASSERT_TRUE(journal.Open().ok());
+  EXPECT_EQ(journal.next_number(), 3);
+  EXPECT_EQ(journal.History(INT64_MAX, 10).size(), 2u);
+  EXPECT_TRUE(journal.OpenEdits().empty());  // also the end that could not be written at once
+  EXPECT_EQ(journal.FindToken("t2")->outcome, Edit::Outcome::kDone);
+}
+
+TEST_F(JournalTest, ALineAfterTheHalfOfAnotherIsRead) {
+  std::filesystem::create_directory(folder_);
+  std::ofstream(folder_ + "/journal.jsonl")
+      << R"({"edit":1,"kind":"learn","who":"a","ids":[1,)"
+      << R"({"edit":1,"kind":"learn","token":"t1","ids":[1,2]})"
+      << "\n"
+      << R"({"edit":1,"done":true})"
+      << "\n"
+      << std::string(100, '\0') << "\n";  // what a power cut may leave
+  Journal journal(folder_);
+  ASSERT_TRUE(journal.Open().ok());
+  EXPECT_EQ(journal.FindToken("t1")->outcome, Edit::Outcome::kDone);
+  ASSERT_TRUE(journal.Begin({Make(2)}, {""}).ok());
+  std::ifstream file(folder_ + "/journal.jsonl");
+  std::string line;
+  for (int i = 0; i < 3; ++i) std::getline(file, line);
+  EXPECT_TRUE(line.starts_with("{\"edit\":2")) << line;
 }
 
 TEST_F(JournalTest, RowsThatAreForgottenAreGone) {

@@ -64,4 +64,11 @@ void MemoryMetrics::Observe(const Answers& answers) {
   agreed.fetch_add(same, std::memory_order_relaxed);
 }
 
+void MemoryMetrics::Count(const Feedback& feedback) {
+  both_right.fetch_add(feedback.both_right, std::memory_order_relaxed);
+  both_wrong.fetch_add(feedback.both_wrong, std::memory_order_relaxed);
+  fixed.fetch_add(feedback.fixed, std::memory_order_relaxed);
+  harmed.fetch_add(feedback.harmed, std::memory_order_relaxed);
+}
+
 }  // namespace resmem::serve

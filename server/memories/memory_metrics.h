@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "memories/answer.h"
+#include "memories/journal.h"
 #include "operation/metrics.h"
 
 namespace resmem::serve {
@@ -34,6 +35,7 @@ class Drift {
 struct MemoryMetrics {
   MemoryMetrics();
   void Observe(const Answers& answers);
+  void Count(const Feedback& feedback);
 
   Histogram batch_rows, batch_requests, search_seconds, distance_percentile;
   std::atomic<int64_t> rows{0};                  // answered

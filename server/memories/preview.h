@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "memories/recent_queries.h"
 #include "memories/row_set.h"
 
 namespace resmem::serve {
@@ -18,19 +17,18 @@ struct ChangedAnswer {
   float most = 0;                   // largest difference of a score
 };
 
-struct Preview {
-  int64_t queries = 0;
-  std::vector<ChangedAnswer> changed;  // classification: whose answer changes; regression: by > 0
-};
+// In the order of the queries.  Classification: whose answer changes; regression: by more than 0.
+using Preview = std::vector<ChangedAnswer>;
 
-// `learn` may have no rows, `forget` no ids.  Only rows that can be among a query's neighbors enter
-// a memory in RAM, so the cost is that of the queries and not of the memory; search is exact. Where
-// rows alone do not make such a memory, because it is frozen or its keys are whitened by all of
-// them, the memory at `path` is copied into RAM.
-// Errors: kNotFound (an id), kUnsupported (a copy of more than kMostCopiedBytes).
+// `learn` may have no rows, `forget` no ids.  Queries whose nearest rows the edit does not touch
+// are not asked again.  For the others, only rows that can be among their neighbors enter a memory
+// in RAM, so the cost is that of the queries and not of the memory; search is exact. Where rows
+// alone do not make such a memory, because it is frozen or its keys are whitened by all of them,
+// the memory at `path` is copied into RAM. Errors: kNotFound (an id), kUnsupported (a copy of more
+// than kMostCopiedBytes).
 inline constexpr int64_t kMostCopiedBytes = int64_t{1} << 30;
-Result<Preview> PreviewEdit(const MemoryState& state, const std::string& path,
-                            std::span<const RecentQuery> queries, const RowSet& learn,
+Result<Preview> PreviewEdit(const MemoryState& state, const std::string& path, MatrixView keys,
+                            MatrixView logits, const RowSet& learn,
                             std::span<const uint64_t> forget);
 
 }  // namespace resmem::serve

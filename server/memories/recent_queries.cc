@@ -4,6 +4,18 @@
 
 namespace resmem::serve {
 
+RowSet StackQueries(std::span<const RecentQuery> queries) {
+  RowSet stacked;
+  stacked.rows = static_cast<int64_t>(queries.size());
+  for (const RecentQuery& query : queries) {
+    stacked.dim = static_cast<int64_t>(query.key.size());
+    stacked.outputs = static_cast<int64_t>(query.logits.size());
+    stacked.keys.insert(stacked.keys.end(), query.key.begin(), query.key.end());
+    stacked.logits.insert(stacked.logits.end(), query.logits.begin(), query.logits.end());
+  }
+  return stacked;
+}
+
 void RecentQueries::Add(const std::string& request, MatrixView keys, MatrixView logits) {
   if (most_ == 0) return;
   const std::lock_guard<std::mutex> lock(mutex_);

@@ -7,9 +7,11 @@
 #include <deque>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "memories/row_set.h"
 #include "resmem/matrix_view.h"
 
 namespace resmem::serve {
@@ -19,6 +21,9 @@ struct RecentQuery {
   int64_t row = 0;      // of the request
   std::vector<float> key, logits;
 };
+
+// Side by side, in their order.
+RowSet StackQueries(std::span<const RecentQuery> queries);
 
 class RecentQueries {
  public:

@@ -43,21 +43,18 @@ Status ReadMatrix(const JsonValue& object, const char* member, int64_t columns, 
   return {};
 }
 
-Status ReadLabel(const JsonValue& value, const MemoryDescription& description, int32_t* label) {
+Status ReadLabel(const JsonValue& value, const MemoryState& state, int32_t* label) {
   if (value.kind == JsonValue::Kind::kText) {
-    const auto& names = description.class_names;
-    const auto at = std::find(names.begin(), names.end(), value.text);
-    if (at == names.end()) {
-      return Bad("the memory has no class named '" + value.text.substr(0, 100) + "'");
-    }
-    *label = static_cast<int32_t>(at - names.begin());
+    const std::optional<int32_t> found = state.FindClass(value.text);
+    if (!found) return Bad("the memory has no class named '" + value.text.substr(0, 100) + "'");
+    *label = *found;
     return {};
   }
   int64_t number = -1;
   if (value.kind != JsonValue::Kind::kNumber || !value.number.AsInt64(&number) || number < 0 ||
-      number >= description.outputs) {
+      number >= state.description().outputs) {
     return Bad("a label must be a class's name or a whole number from 0 to " +
-               std::to_string(description.outputs - 1));
+               std::to_string(state.description().outputs - 1));
   }
   *label = static_cast<int32_t>(number);
   return {};
@@ -76,21 +73,6 @@ std::vector<JsonValue> AsList(const JsonValue& value) {
   return list;
 }
 
-Status ReadLabels(const JsonValue& object, const MemoryDescription& description, RowSet* set) {
-  const JsonValue* given = object.Find("labels");
-  if (given == nullptr) given = object.Find("label");
-  if (given == nullptr) return Bad("\"labels\" is missing");
-  const std::vector<JsonValue> list = AsList(*given);
-  if (static_cast<int64_t>(list.size()) != set->rows) {
-    return Bad("there are " + std::to_string(list.size()) + " labels for " +
-               std::to_string(set->rows) + " rows");
-  }
-  for (const JsonValue& value : list) {
-    RESMEM_RETURN_IF_ERROR(ReadLabel(value, description, &set->labels.emplace_back()));
-  }
-  return {};
-}
-
 Status ReadSources(const JsonValue& object, RowSet* set) {
   const JsonValue* given = object.Find("sources");
   if (given == nullptr) return {};
@@ -106,6 +88,21 @@ Status ReadSources(const JsonValue& object, RowSet* set) {
 }
 
 }  // namespace
+
+Status ReadLabels(const JsonValue& object, const MemoryState& state, RowSet* set) {
+  const JsonValue* given = object.Find("labels");
+  if (given == nullptr) given = object.Find("label");
+  if (given == nullptr) return Bad("\"labels\" is missing");
+  const std::vector<JsonValue> list = AsList(*given);
+  if (static_cast<int64_t>(list.size()) != set->rows) {
+    return Bad("there are " + std::to_string(list.size()) + " labels for " +
+               std::to_string(set->rows) + " rows");
+  }
+  for (const JsonValue& value : list) {
+    RESMEM_RETURN_IF_ERROR(ReadLabel(value, state, &set->labels.emplace_back()));
+  }
+  return {};
+}
 
 Rows RowSet::View() const {
   Rows view;
@@ -167,7 +164,7 @@ Result<RowSet> ReadRowSet(const JsonValue& object, const MemoryState& state, boo
   RESMEM_RETURN_IF_ERROR(
       ReadMatrix(object, "logits", set.outputs, most_rows, &set.rows, &set.logits));
   if (labelled && state.classifies()) {
-    RESMEM_RETURN_IF_ERROR(ReadLabels(object, description, &set));
+    RESMEM_RETURN_IF_ERROR(ReadLabels(object, state, &set));
   } else if (labelled) {
     RESMEM_RETURN_IF_ERROR(
         ReadMatrix(object, "targets", set.outputs, most_rows, &set.rows, &set.targets));

@@ -37,6 +37,9 @@ std::string WriteRowSet(const RowSet& set);
 // Rows of the memory.  Errors: kNotFound with the id; kUnsupported where it keeps no logits.
 Result<RowSet> CopyRows(const MemoryState& state, std::span<const uint64_t> ids);
 
+// "labels", a list, or "label": of as many rows as the set has; numbers or names of classes.
+Status ReadLabels(const JsonValue& object, const MemoryState& state, RowSet* set);
+
 // A list of whole numbers from 0 on.
 Result<std::vector<uint64_t>> ReadIds(const JsonValue& object, const char* member,
                                       int64_t most_rows);

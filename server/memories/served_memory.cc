@@ -3,7 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "memories/row_images.h"
+#include "memories/validation_rows.h"
 #include "operation/log.h"
+#include "resmem/joined_memory.h"
+#include "resmem/reopen_memory.h"
+#include "resmem/row_parts.h"
+#include "shards/shard_set.h"
 
 namespace resmem::serve {
 namespace {
@@ -54,26 +60,68 @@ std::string ServedMemory::error() const {
   return error_;
 }
 
-std::shared_ptr<const OnnxModel> ServedMemory::model() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  return model_;
+// A name that says what the memory holds is no other memory's.
+Status ServedMemory::CheckContent(const ResidualMemory& memory) const {
+  const std::string_view wanted = ContentOf(source_.name);
+  const std::string found = ContentHash(memory);
+  if (wanted.empty() || wanted == found) return {};
+  return {ErrorCode::kMismatch, source_.path + ": its content is " + found + ", not " +
+                                    std::string(wanted) + " as its name '" + source_.name +
+                                    "' says; copy the folder of that content here, or change the "
+                                    "name"};
+}
+
+Result<ResidualMemory> ServedMemory::OpenRows(bool verify, const MemoryState* former,
+                                              std::shared_ptr<const ShardSet>* shards) const {
+  if (source_.shards) {
+    constexpr std::chrono::seconds kPatience{5};
+    RESMEM_ASSIGN_OR_RETURN(ShardFile file, ReadShardFile(source_.path));
+    if (file.name != source_.name) {
+      return Status(ErrorCode::kInvalidArgument, source_.path + ": names the memory '" + file.name +
+                                                     "', formerly '" + source_.name +
+                                                     "'; start the gateway again");
+    }
+    RESMEM_ASSIGN_OR_RETURN(const ResidualMemory like,
+                            ResidualMemory::Open(file.answers, {.verify_blocks = false}));
+    *shards = std::make_shared<const ShardSet>(std::move(file), most_bytes_);
+    const std::string lacking = (*shards)->client().NotReady(kPatience);
+    if (!lacking.empty() && former != nullptr) {
+      return Status(ErrorCode::kResourceExhausted,
+                    source_.path + ": the former shards stay in use: " + lacking);
+    }
+    if (!lacking.empty()) {
+      LogWarning("shards_not_ready", JsonText().Add("memory", name()).Add("reason", lacking));
+    }
+    return OpenRowParts(like, {});
+  }
+  if (former != nullptr && !verify) {
+    return ReopenMemory(source_.path, {.verify_blocks = false}, former->memory);
+  }
+  RESMEM_ASSIGN_OR_RETURN(ResidualMemory memory,
+                          ResidualMemory::Open(source_.path, {.verify_blocks = verify}));
+  RESMEM_RETURN_IF_ERROR(CheckContent(memory));
+  return memory;
 }
 
 Result<std::shared_ptr<const MemoryState>> ServedMemory::Open(bool verify) {
-  RESMEM_ASSIGN_OR_RETURN(ResidualMemory memory,
-                          ResidualMemory::Open(source_.path, {.verify_blocks = verify}));
+  const std::shared_ptr<const MemoryState> former = state();
+  std::shared_ptr<const ShardSet> shards;
+  RESMEM_ASSIGN_OR_RETURN(ResidualMemory memory, OpenRows(verify, former.get(), &shards));
+  RESMEM_ASSIGN_OR_RETURN(BesideMemory beside, BesideOf(memory, verify));
+  beside.shards = std::move(shards);
   int64_t number = 0;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     number = ++states_;
   }
-  auto state = std::make_shared<const MemoryState>(std::move(memory), number);
-  Warm(*state);
-  return std::shared_ptr<const MemoryState>(std::move(state));
+  auto made = std::make_shared<const MemoryState>(std::move(memory), std::move(beside), number);
+  // Files of the former state that stayed are shared, and what was found broken in them is.
+  if (former != nullptr && !verify && !source_.shards) made->NoteDamage(former->damage());
+  Warm(*made);
+  return std::shared_ptr<const MemoryState>(std::move(made));
 }
 
 void ServedMemory::Publish(std::shared_ptr<const MemoryState> state) {
-  OpenModel(state->description());
   const std::lock_guard<std::mutex> lock(mutex_);
   state_.swap(state);  // the old one is freed by its last reader
   error_.clear();
@@ -85,31 +133,37 @@ void ServedMemory::Unload(std::string why) {
   error_ = std::move(why);
 }
 
-void ServedMemory::OpenModel(const MemoryDescription& description) {
-  if (model() != nullptr) return;
-  std::string path = source_.model;
-  if (path.empty()) {
-    const auto note = description.notes.find("model");
-    if (note == description.notes.end()) return;
-    path = note->second;
-    std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored)) return;
+Result<std::shared_ptr<const MemoryModel>> ServedMemory::ModelOf(const ResidualMemory& memory,
+                                                                 bool verify) const {
+  const std::shared_ptr<const MemoryState> former = state();
+  if (former != nullptr && former->model != nullptr && former->model->Made(memory)) {
+    return former->model;
   }
-  OnnxOptions options;
-  options.threads = 1;  // several requests are answered at once
-  Result<OnnxModel> opened = OnnxModel::Open(path, options);
-  Status status = opened.ok() ? Status() : opened.status();
-  if (opened.ok() && !description.fingerprint.digest.empty() &&
-      opened->fingerprint().digest != description.fingerprint.digest) {
-    status = {ErrorCode::kMismatch, path + " is not the model that made the memory's keys"};
+  if (former != nullptr && !verify) return std::shared_ptr<const MemoryModel>();
+  Result<std::shared_ptr<const MemoryModel>> opened = MemoryModel::Open(source_, memory);
+  if (opened.ok() || !source_.model.empty()) return opened;
+  // Nobody asked for it: the memory is served by its arrays.
+  LogWarning("no_model", JsonText().Add("memory", name()).Add("reason", opened.status().message()));
+  return std::shared_ptr<const MemoryModel>();
+}
+
+Result<BesideMemory> ServedMemory::BesideOf(const ResidualMemory& memory, bool verify) const {
+  BesideMemory beside;
+  RESMEM_ASSIGN_OR_RETURN(beside.model, ModelOf(memory, verify));
+  const std::shared_ptr<const MemoryState> former = state();
+  if (former != nullptr && !verify) {
+    beside.validation = former->validation;
+    beside.images = former->images;
+    return beside;
   }
-  if (!status.ok()) {
-    LogWarning("no_model", JsonText().Add("memory", name()).Add("reason", status.message()));
-    return;
+  if (!source_.validation.empty()) {
+    RESMEM_ASSIGN_OR_RETURN(RowSet rows, ReadValidationRows(source_.validation, memory));
+    beside.validation = std::make_shared<const RowSet>(std::move(rows));
   }
-  auto shared = std::make_shared<const OnnxModel>(std::move(*opened));
-  const std::lock_guard<std::mutex> lock(mutex_);
-  model_ = std::move(shared);
+  if (!source_.images.empty()) {
+    RESMEM_ASSIGN_OR_RETURN(beside.images, RowImages::Open(source_.images));
+  }
+  return beside;
 }
 
 void ServedMemory::Warm(const MemoryState& state) const {
@@ -129,11 +183,13 @@ void ServedMemory::Warm(const MemoryState& state) const {
   }
   const MatrixView view(keys.data(), kBatchQueries, description.dim);
   const int64_t k = std::max<int64_t>(1, state.predictor.DefaultOptions().parameters.k);
+  const bool indexed = state.memory.index().Approximate(k);  // its codes lie in its files
   Neighbors neighbors;
   for (int64_t i = 0; i < kSingleQueries; ++i) {
     if (!state.predictor.FindNeighbors(view.Slice(i, 1), k, {}, 1, nullptr, &neighbors).ok())
       return;
   }
+  if (indexed) return;
   // What fails here fails for the first reader, who is told.
   [[maybe_unused]] const Status batch =
       state.predictor.FindNeighbors(view, k, {}, 1, nullptr, &neighbors);

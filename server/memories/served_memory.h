@@ -11,22 +11,17 @@
 #include "memories/answer.h"
 #include "memories/memory_metrics.h"
 #include "memories/recent_queries.h"
-#include "resmem/models/onnx_model.h"
 
 namespace resmem::serve {
 
-struct MemorySource {
-  std::string name;   // in addresses: letters, digits, - _ .
-  std::string path;   // of the memory
-  std::string model;  // ONNX file; "": the one that the memory names, if it is there
-};
 // "digits=/srv/digits.resmem", or a path alone, whose file name without its ending is the name.
 Result<MemorySource> ParseMemorySource(const std::string& text);
 
 class ServedMemory {
  public:
-  ServedMemory(MemorySource source, size_t recent_queries)
-      : source_(std::move(source)), recent_(recent_queries) {}
+  // `most_bytes`: that a shard may answer.
+  ServedMemory(MemorySource source, size_t recent_queries, int64_t most_bytes = 256 << 20)
+      : source_(std::move(source)), most_bytes_(most_bytes), recent_(recent_queries) {}
 
   const MemorySource& source() const { return source_; }
   const std::string& name() const { return source_.name; }
@@ -34,10 +29,10 @@ class ServedMemory {
   // Null where the memory is not loaded; error() then says why.
   std::shared_ptr<const MemoryState> state() const;
   std::string error() const;
-  // Null where the memory has no model, or ONNX Runtime is not installed.
-  std::shared_ptr<const OnnxModel> model() const;
 
-  // Opened, with all checksums compared if `verify`, and warmed; not yet seen by readers.
+  // Opened, with all checksums compared if `verify`, and warmed; not yet seen by readers.  The
+  // model is that of the former state where it made these keys, too; so are, unless `verify`, the
+  // validation rows and the images.
   Result<std::shared_ptr<const MemoryState>> Open(bool verify);
   // Makes it what readers see.
   void Publish(std::shared_ptr<const MemoryState> state);
@@ -49,16 +44,22 @@ class ServedMemory {
   std::mutex& changing() { return changing_; }
 
  private:
-  void OpenModel(const MemoryDescription& description);
+  Result<std::shared_ptr<const MemoryModel>> ModelOf(const ResidualMemory& memory,
+                                                     bool verify) const;
+  // The rows, those of `former` shared; of a gateway an empty memory and its shards.
+  Result<ResidualMemory> OpenRows(bool verify, const MemoryState* former,
+                                  std::shared_ptr<const ShardSet>* shards) const;
+  Status CheckContent(const ResidualMemory& memory) const;
+  Result<BesideMemory> BesideOf(const ResidualMemory& memory, bool verify) const;
   void Warm(const MemoryState& state) const;
 
   const MemorySource source_;
+  const int64_t most_bytes_;
   MemoryMetrics metrics_;
   RecentQueries recent_;
   std::mutex changing_;
   mutable std::mutex mutex_;  // guards what follows
   std::shared_ptr<const MemoryState> state_;
-  std::shared_ptr<const OnnxModel> model_;
   std::string error_ = "not loaded";
   int64_t states_ = 0;
 };

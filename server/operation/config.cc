@@ -6,6 +6,8 @@
 #include <sstream>
 #include <thread>
 
+#include "shards/shard_file.h"
+
 namespace resmem::serve {
 namespace {
 
@@ -53,17 +55,45 @@ Status ReadSeconds(const char* option, double seconds, milliseconds* out) {
 Status ReadMemories(const ConfigValues& values, Config* config) {
   for (const std::string& text : values.memories) {
     RESMEM_ASSIGN_OR_RETURN(MemorySource source, ParseMemorySource(text));
+    source.read_only = values.read_only;
+    if (!values.read_only && !ContentOf(source.name).empty()) {
+      return Invalid("memory '" + source.name +
+                     "': a name that ends in a memory's content is served --read-only");
+    }
     config->memories.push_back(std::move(source));
   }
-  for (const std::string& text : values.models) {
-    const size_t equals = text.find('=');
-    const std::string name = text.substr(0, equals);
-    const auto at = std::find_if(config->memories.begin(), config->memories.end(),
-                                 [&](const MemorySource& each) { return each.name == name; });
-    if (equals == std::string::npos || at == config->memories.end()) {
-      return Invalid("--models " + text + ": give NAME=FILE with the name of a memory");
+  for (const std::string& path : values.shards) {
+    RESMEM_ASSIGN_OR_RETURN(const ShardFile file, ReadShardFile(path));
+    RESMEM_ASSIGN_OR_RETURN(MemorySource source, ParseMemorySource(file.name + "=" + path));
+    source.shards = true;
+    config->memories.push_back(std::move(source));
+  }
+  struct {
+    const char* option;
+    const std::vector<std::string>& given;
+    std::string MemorySource::*file;
+  } const kinds[] = {{"--models ", values.models, &MemorySource::model},
+                     {"--tokenizers ", values.tokenizers, &MemorySource::tokenizer},
+                     {"--texts ", values.texts, &MemorySource::text},
+                     {"--validation ", values.validation, &MemorySource::validation},
+                     {"--images ", values.images, &MemorySource::images}};
+  for (const auto& kind : kinds) {
+    for (const std::string& text : kind.given) {
+      const size_t equals = text.find('=');
+      const std::string name = text.substr(0, equals);
+      const auto at = std::find_if(config->memories.begin(), config->memories.end(),
+                                   [&](const MemorySource& each) { return each.name == name; });
+      if (equals == std::string::npos || at == config->memories.end()) {
+        return Invalid(kind.option + text + ": give NAME=FILE with the name of a memory");
+      }
+      (*at).*kind.file = text.substr(equals + 1);
     }
-    at->model = text.substr(equals + 1);
+  }
+  for (const MemorySource& each : config->memories) {
+    if (each.model.empty() && !each.tokenizer.empty()) {
+      return Invalid("--tokenizers " + each.name + "=" + each.tokenizer +
+                     ": give its language model, too: --models " + each.name + "=FILE.onnx");
+    }
   }
   if (config->memories.empty()) return Invalid("no memory is given: resmem serve my.resmem");
   return {};
@@ -90,6 +120,22 @@ void DeclareConfig(cli::CommandLine& line, ConfigValues* values) {
   line.Value("--models", &values->models, "NAME=FILE,...",
              "ONNX models of memories, for raw inputs; without it the model that the memory names "
              "is used, if it is there");
+  line.Value("--tokenizers", &values->tokenizers, "NAME=FILE,...",
+             "tokenizers of memories of tokens, so that they can be asked by text");
+  line.Value("--texts", &values->texts, "NAME=FILE,...",
+             "the token sets that memories of tokens were made of, to show where a neighbor "
+             "stands; without it the one that the memory names, if it is there");
+  line.Value("--validation", &values->validation, "NAME=FILE,...",
+             "labeled rows of memories, arrays as tune reads them: a preview of an edit tells "
+             "which of the first 10,000 it would fix or harm");
+  line.Value("--images", &values->images, "NAME=PATH,...",
+             "the images that memories were made of, as memorize reads them, so that the page "
+             "shows neighbors");
+  line.Value("--shards", &values->shards, "FILE,...",
+             "be the gateway of memories that are cut into shards: files that 'resmem cluster "
+             "config' writes (docs/cluster.md)");
+  line.Flag("--read-only", &values->read_only,
+            "learn and forget nothing, and write nothing: for shards, whose folders never change");
   line.Value("--config", &values->config, "FILE",
              "settings, one a line: the options below without their dashes, 'port = 8080'; an "
              "option of the command line wins")
@@ -134,7 +180,7 @@ void DeclareConfig(cli::CommandLine& line, ConfigValues* values) {
   line.Value("--recent-queries", &values->recent_queries, "N",
              "latest queries kept in memory for previews and corrections; 0: none");
   line.Value("--edit-rest", &values->edit_rest, "MS",
-             "longest pause after a commit of edits, which is 9 times its processor time");
+             "longest pause after a commit of edits, which is 19 times its processor time");
   line.Flag("--access-log", &values->access_log, "a line of JSON a request, without its content");
 }
 
@@ -216,7 +262,10 @@ Result<Config> MakeConfig(const ConfigValues& values) {
   config.service.threads = static_cast<int>(values.threads);
   config.service.access_log = values.access_log;
   const auto processors = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  config.workers = values.workers == 0 ? processors : static_cast<int>(values.workers);
+  // A thread of a gateway waits for shards most of the time.
+  constexpr int kGatewayWorkers = 32;
+  const int usual = values.shards.empty() ? processors : std::max(processors, kGatewayWorkers);
+  config.workers = values.workers == 0 ? usual : static_cast<int>(values.workers);
   RESMEM_RETURN_IF_ERROR(CheckDoor(config));
   return config;
 }

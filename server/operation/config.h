@@ -30,7 +30,7 @@ struct Config {
 
 // The values as they are typed.
 struct ConfigValues {
-  std::vector<std::string> memories, models;
+  std::vector<std::string> memories, models, tokenizers, texts, validation, images, shards;
   std::string config, address = "127.0.0.1", keys, certificate, private_key;
   int64_t port = 8080;
   int64_t max_body = 32, max_bodies = 256, max_header = 16, max_connections = 2000;
@@ -39,7 +39,7 @@ struct ConfigValues {
   double queue_seconds = 5, drain_seconds = 30;
   int64_t gather = 200, batch_requests = 256, workers = 0, threads = 0;
   int64_t recent_queries = 256, edit_rest = 1000;
-  bool access_log = false, check_config = false;
+  bool access_log = false, check_config = false, read_only = false;
 };
 void DeclareConfig(cli::CommandLine& line, ConfigValues* values);
 

@@ -1,11 +1,16 @@
 // What a ledger says, in the words and numbers of the page.
 import {state} from "./state.js";
 
-// What is sent to ask the query: its arrays, and how to answer.
+// What is sent to ask the query: its arrays, and how to answer.  Also of a text or an image: the
+// model has read it once, and need not for every step of a slider.
 export function explainBody(query, more) {
   const body = {keys: query.keys, logits: query.logits, ...more};
   return query.leaveOut === undefined ? body : {...body, leave_out: query.leaveOut};
 }
+
+// The same for a person to read: a text as a text.
+export const shownBody = (query, more) =>
+    query.text === undefined ? explainBody(query, more) : {text: query.text, ...more};
 
 export function softmax(logits) {
   const most = Math.max(...logits);

@@ -68,10 +68,13 @@ const idsJson = (name, ids) => `"${name}":[${ids.join(",")}]`;
 export const server = () => get("/v2");
 export const memories = async () => (await get("/v1/memories")).memories;
 export const about = (name) => get(`/v2/models/${encodeURIComponent(name)}`);
+export const aboutWithTokens = (name) =>
+    get(`/v2/models/${encodeURIComponent(name)}?class_names=all`);
 // An id that is a text here is a number there.
 export const queryJson = (body) =>
     JSON.stringify(body).replace(/"leave_out":"(\d+)"/, "\"leave_out\":$1");
 export const explain = (name, body, signal) => post(v1(name, "explain"), queryJson(body), signal);
+export const tokens = (name, body, signal) => post(v1(name, "tokens"), body, signal);
 export const neighbors = async (name, body) => (await post(v1(name, "neighbors"), body)).neighbors;
 export const correct = (name, body) => post(v1(name, "correct"), body);
 export const forget = (name, ids, keep) =>
@@ -89,12 +92,18 @@ const rowJson = (row, label) => `{${idsJson("ids", [row.id])},${
           ...(row.source === undefined ? {} : {sources: [row.source]}),
         })
         .slice(1)}`;
-export const learn = (name, row, label) => post(v1(name, "learn"), rowJson(row, label));
+export const relabel = (name, ids, label) =>
+    post(v1(name, "relabel"), `{${idsJson("ids", ids)},"label":${label}}`);
 export const previewRelabel = (name, row, label) =>
     post(v1(name, "preview"), `{"learn":${rowJson(row, label)},${idsJson("forget", [row.id])}}`);
 export const history = async (name, before) =>
     (await get(v1(name, `history?limit=20${before ? `&before=${before}` : ""}`))).edits;
+// Of the latest 1,000 edits, those that were corrections, the oldest first.
+export const corrections = async (name) => (await get(v1(name, "history?limit=1000")))
+                                               .edits.filter((edit) => edit.done && edit.feedback)
+                                               .reverse();
 export const rows = async (name, ids) => (await get(v1(name, `rows?ids=${ids.join(",")}`))).rows;
+export const rowImage = async (name, id) => (await ask("GET", v1(name, `rows/${id}/image`))).blob();
 export const anyRow = async (name) => (await get(v1(name, "rows?sample=1"))).rows[0];
 export const recent = async (name) => (await get(v1(name, "queries?limit=20"))).queries;
 export const recentQuery = async (name, request) =>
@@ -107,22 +116,33 @@ export async function infer(name, body, signal) {
       "POST", `/v2/models/${encodeURIComponent(name)}/infer`, {body: JSON.stringify(body), signal});
 }
 
-// One image: height x width x channels bytes.
-export async function inferImage(name, shape, bytes) {
+// One input whose bytes follow the JSON -> the arrays that the memory's model made of it.
+async function embed(name, input, parts) {
+  const size = parts.reduce((sum, part) => sum + part.length, 0);
   const head = JSON.stringify({
-    inputs: [{
-      name: "image",
-      datatype: "UINT8",
-      shape: [1, ...shape],
-      parameters: {binary_data_size: bytes.length}
-    }],
+    inputs: [{...input, parameters: {binary_data_size: size}}],
+    outputs: [{name: "keys"}, {name: "logits"}, {name: "distance_percentile"}],
   });
   const length = new TextEncoder().encode(head).length;
-  return json("POST", `/v2/models/${encodeURIComponent(name)}/infer`, {
-    body: new Blob([head, bytes]),
+  const {data} = await json("POST", `/v2/models/${encodeURIComponent(name)}/infer`, {
+    body: new Blob([head, ...parts]),
     headers: {"Inference-Header-Content-Length": String(length)},
   });
+  const [keys, logits, [percentile]] = data.outputs.map((output) => output.data);
+  return {keys, logits, percentile};
 }
+
+// A BYTES tensor of one element: its length, 4 bytes, before it.
+const oneElement = (bytes) => [new Uint8Array(new Uint32Array([bytes.length]).buffer), bytes];
+
+// One image: height x width x channels bytes.
+export const embedImage = (name, shape, bytes) =>
+    embed(name, {name: "image", datatype: "UINT8", shape: [1, ...shape]}, [bytes]);
+export const embedImageFile = (name, bytes) =>
+    embed(name, {name: "image_file", datatype: "BYTES", shape: [1]}, oneElement(bytes));
+export const embedText = (name, text) => embed(
+    name, {name: "text", datatype: "BYTES", shape: [1]},
+    oneElement(new TextEncoder().encode(text)));
 
 const ARRAYS = {
   FP32: Float32Array,

@@ -4,6 +4,7 @@ import {button, el, field} from "./dom.js";
 import {imageBytes} from "./image.js";
 import {BadRow, parseRow, writeRow} from "./paste.js";
 import {className, on, setQuery, state} from "./state.js";
+import {TextQuery} from "./text.js";
 
 export const fromStored = (row) => ({
   keys: row.key,
@@ -98,16 +99,28 @@ function recent(page) {
   return {element: list, load};
 }
 
+// The file as the service reads it; null where it cannot (another format or size): then the page
+// scales it.
+async function fromFile(name, file) {
+  if (!["image/png", "image/jpeg"].includes(file.type)) return null;
+  try {
+    return await api.embedImageFile(name, new Uint8Array(await file.arrayBuffer()));
+  } catch (error) {
+    if (error.status === 400 || error.status === 409 || error.status === 413) return null;
+    throw error;
+  }
+}
+
 function image(page) {
   const shown = el("div", {class: "shown-image"});
   const read = (file) => file && page.run(async () => {
-    const {bytes, canvas} = await imageBytes(file, state.memory.image);
-    const {request} = await api.inferImage(state.memory.name, state.memory.image, bytes);
-    const [row] = await api.recentQuery(state.memory.name, request);
+    const {name, image: shape} = state.memory;
+    const {bytes, canvas} = await imageBytes(file, shape);
+    const row = await fromFile(name, file) ?? await api.embedImage(name, shape, bytes);
     canvas.setAttribute("role", "img");
     canvas.setAttribute("aria-label", `The image as the model reads it: ${file.name}`);
     shown.replaceChildren(canvas);
-    setQuery({keys: row.key, logits: row.logits, origin: `image ${file.name}`, counted: true});
+    setQuery({...row, origin: `image ${file.name}`, counted: true});
   });
   const input = el("input", {
     type: "file",
@@ -137,11 +150,15 @@ export function ChooseQuery(page) {
   const latest =
       el("details", {ontoggle: (event) => event.target.open && page.run(late.load)},
          el("summary", null, "Recent queries"), late.element);
-  const pictures = image(page);
-  on("memory", () => {
-    pictures.hidden = !state.memory.image;
+  const pictures = image(page), text = TextQuery(page), row = pasted(page), old = stored(page);
+  const choose = () => {
+    pictures.hidden = !state.memory?.image;
+    text.hidden = !state.memory?.text;
+    row.hidden = Boolean(state.memory?.text);  // nobody pastes thousands of logits
+    old.hidden = row.hidden;                   // and its rows keep none
     latest.open = false;
-  });
-  pictures.hidden = !state.memory?.image;
-  return el("div", {class: "choose-query"}, pictures, pasted(page), stored(page), latest);
+  };
+  on("memory", choose);
+  choose();
+  return el("div", {class: "choose-query"}, pictures, text, row, old, latest);
 }

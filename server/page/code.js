@@ -9,7 +9,8 @@ export function asCurl(memory, body) {
       quote(queryJson(body))}`;
 }
 
-const literal = (value) => JSON.stringify(value).replaceAll(",", ", ");
+const literal = (value) =>
+    typeof value === "string" ? JSON.stringify(value) : JSON.stringify(value).replaceAll(",", ", ");
 
 export function asPython(memory, body) {
   const lines = Object.entries(body).map(

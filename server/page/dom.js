@@ -34,11 +34,14 @@ export function button(text, onclick, attributes) {
 
 // `rows`: lists of cells; a cell is text or an element.
 export function table(caption, heads, rows) {
-  const cell = (value, i) => (i === 0 ? el("th", {scope: "row"}, value) : el("td", null, value));
+  const kind = (value) => (typeof value === "string" && /\p{L}{2}/u.test(value) ? "words" : null);
+  const head = (text, i) => el("th", {scope: "col", class: kind(rows[0]?.[i])}, text);
+  const cell = (value, i) =>
+      (i === 0 ? el("th", {scope: "row"}, value) : el("td", {class: kind(value)}, value));
   return el(
       "div", {class: "scroll", tabindex: "0", role: "region", "aria-label": caption},
       el("table", null, el("caption", {class: "hidden"}, caption),
-         el("thead", null, el("tr", null, ...heads.map((head) => el("th", {scope: "col"}, head)))),
+         el("thead", null, el("tr", null, ...heads.map(head))),
          el("tbody", null, ...rows.map((row) => el("tr", null, ...row.map(cell))))));
 }
 

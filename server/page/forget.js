@@ -1,4 +1,4 @@
-// Forget a row, or give it another label: then it is forgotten and learned again under its id.
+// Forget a row, or give it another label.
 import * as api from "./api.js";
 import {el, field} from "./dom.js";
 import {className, classNumber, on, state} from "./state.js";
@@ -25,19 +25,6 @@ async function rowToRelabel(ids) {
   return row;
 }
 
-async function relabel(ids, label) {
-  const {name} = state.memory;
-  const row = await rowToRelabel(ids);
-  const forgotten = await api.forget(name, ids, true);
-  try {
-    const learned = await api.learn(name, row, label);
-    return {...learned, undo: [learned.edit.edit, forgotten.edit.edit]};
-  } catch (error) {
-    await api.undo(name, forgotten.edit.edit);
-    throw error;
-  }
-}
-
 export function Forgetting(page) {
   const id = el("input", {id: "forget-id", inputmode: "numeric", size: 12});
   const label = el("input", {id: "relabel", list: "classes", autocomplete: "off", size: 14});
@@ -61,7 +48,10 @@ export function Forgetting(page) {
       return api.previewRelabel(state.memory.name, row, newLabel(label.value));
     },
     async make() {
-      if (label.value) return relabel(ids(), newLabel(label.value));
+      if (label.value) {
+        await rowToRelabel(ids());
+        return api.relabel(state.memory.name, ids(), newLabel(label.value));
+      }
       return api.forget(state.memory.name, ids(), !erase.checked);
     },
   });

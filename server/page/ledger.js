@@ -1,5 +1,6 @@
 // The exact sum behind an answer, and the neighbors that it is made of.
 import {el, field, percent, signed, table} from "./dom.js";
+import {rowImage} from "./row_image.js";
 import {className, state} from "./state.js";
 
 const SHOWN = 12;
@@ -8,6 +9,7 @@ function neighbor(line, prediction, actions) {
   const {classifies} = state.memory;
   return el(
       "li", {class: classifies && line.label === prediction ? "agrees" : ""},
+      rowImage(line.id, `The image of row ${line.id}`),
       el("strong", null, classifies ? className(line.label) : `row ${line.id}`),
       line.source && el("span", {class: "source"}, line.source),
       el("span", {class: "share"}, `${percent(line.weight)} of the weight`),
@@ -31,7 +33,7 @@ export function neighborList(ledger, actions) {
 }
 
 function sumTable(ledger, column) {
-  const log = ledger.probability !== undefined;
+  const log = ledger.parts !== undefined;
   const rows = [[log ? "base, in log space" : "base", "", "", signed(ledger.base[column], 6)]];
   for (const line of ledger.lines) {
     rows.push([

@@ -9,6 +9,10 @@ function roundUp(value) {
   return [1, 2, 2.5, 5, 10].map((step) => step * power).find((step) => step >= value * 0.999);
 }
 
+const ago = (seconds) => seconds < 2 * 3600 ? `${Math.round(seconds / 60)} min ago` :
+    seconds < 2 * 86400 ? `${Math.round(seconds / 3600)} h ago` :
+                          `${Math.round(seconds / 86400)} days ago`;
+
 // `times`: seconds, the last is now; NaN breaks a line.  `series`: [{ name, values }].
 // `usual`: the upper end while there is nothing larger.
 export function lineChart(title, times, series, format, usual) {
@@ -52,7 +56,7 @@ export function lineChart(title, times, series, format, usual) {
                         y2: y(tick)
                       }),
                       svg("text", {class: "tick end", x: LEFT - 5, y: y(tick) + 4}, format(tick)))),
-          svg("text", {class: "tick", x: LEFT, y: HEIGHT - 3}, `${Math.round(span / 60)} min ago`),
+          svg("text", {class: "tick", x: LEFT, y: HEIGHT - 3}, ago(span)),
           svg("text", {class: "tick end", x: WIDTH - 4, y: HEIGHT - 3}, "now"),
           ...series.map(
               (each, i) => svg("path", {class: `line c${i + 1}`, d: path(each.values)}))));

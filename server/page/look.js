@@ -4,6 +4,7 @@ import {useStored} from "./choose_query.js";
 import {classColor, pointColors} from "./colors.js";
 import {button, el, field, number, percent, table} from "./dom.js";
 import {PointMap} from "./map.js";
+import {rowImage} from "./row_image.js";
 import {className, on, state} from "./state.js";
 
 const NEIGHBORS = 12;
@@ -51,7 +52,7 @@ function RowPanel(page, show) {
     if (memory.classifies) facts.push(["base says", className(row.base)]);
     if (row.source) facts.push(["source", row.source]);
     panel.replaceChildren(
-        el("h3", null, `Row ${row.id}`),
+        el("h3", null, `Row ${row.id}`), rowImage(row.id, `The image of row ${row.id}`) ?? "",
         el("dl", {class: "facts"},
            ...facts.map(
                ([name, value]) => el("div", null, el("dt", null, name), el("dd", null, value)))),
@@ -99,8 +100,10 @@ function suspects(page, show, review) {
   const rows = review.label_errors;
   if (rows.length === 0) return el("p", null, "None was found.");
   const line = (row) =>
-      [link(`row ${row.id}`, () => show(row.id)), className(row.label), className(row.suggested),
-       percent(row.disagreement, 0), number(row.residual, 2),
+      [el("span", null, rowImage(row.id, `The image of row ${row.id}`),
+          link(`row ${row.id}`, () => show(row.id))),
+       className(row.label), className(row.suggested), percent(row.disagreement, 0),
+       number(row.residual, 2),
        el("span", null, ...actions(page, row.id), " ",
           link(
               "Relabel",

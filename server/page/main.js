@@ -22,9 +22,8 @@ function showProblem(error) {
 }
 const clearProblem = () => (problem.hidden = true);
 
-// Runs what a person asked for; what goes wrong is shown.
-async function run(work) {
-  clearProblem();
+// Runs what goes on by itself: what goes wrong is shown, what a person was told stays.
+async function background(work) {
   try {
     return await work();
   } catch (error) {
@@ -33,9 +32,16 @@ async function run(work) {
   }
 }
 
+// Runs what a person asked for.
+const run = (work) => {
+  clearProblem();
+  return background(work);
+};
+
 const go = (name) => (location.hash = `#${name}`);
 const page = {
   run,
+  background,
   go,
   showProblem
 };
@@ -62,21 +68,23 @@ function show(asked, byHand) {
   }
   if (shown && shown !== name) views[shown].leave?.();
   shown = name;
-  clearProblem();
+  if (byHand) clearProblem();
   document.title = `${name[0].toUpperCase()}${name.slice(1)} · resmem`;
   if (byHand) byId(`title-${name}`).focus();
-  run(() => views[name].enter?.());
+  background(() => views[name].enter?.());
 }
 
 async function useMemory(name) {
-  setMemory(memoryOf(await api.about(name)));
+  const memory = memoryOf(await api.about(name));
+  setMemory(memory.text ? memoryOf(await api.aboutWithTokens(name)) : memory);
   if (shown) await views[shown].enter?.();
 }
 
 on("memory", () => {
   const {memory} = state;
-  const what = memory.classifies ? `${number(memory.outputs)} classes` :
-                                   `${number(memory.outputs)} values to predict`;
+  const what = memory.classifies ?
+      `${number(memory.outputs)} ${memory.text ? "tokens" : "classes"}` :
+      `${number(memory.outputs)} values to predict`;
   const p = memory.parameters;
   byId("about").textContent =
       `${number(memory.rows)} rows, keys of ${number(memory.dim)} values, ${what}. ` +
@@ -84,7 +92,7 @@ on("memory", () => {
           number(p.temperature)}` +
       `${p.tuned ? "" : ", not tuned"}.`;
 });
-on("edited", () => run(async () => {
+on("edited", () => background(async () => {
                const fresh = memoryOf(await api.about(state.memory.name));
                state.memory.rows = fresh.rows;
                byId("about").textContent =

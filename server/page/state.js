@@ -8,8 +8,8 @@ export function tell(event) {
   for (const listener of listeners.get(event) ?? []) listener();
 }
 
-// memory: { name, rows, dim, outputs, classifies, classes, image, parameters } or null
-// query: { keys, logits, origin, label, leaveOut } or null
+// memory: { name, rows, dim, outputs, classifies, classes, image, text, rowImages, parameters } or
+// null query: { keys, logits, origin, label, leaveOut, text } or null
 export const state = {
   memory: null,
   query: null
@@ -37,17 +37,28 @@ export function memoryOf(metadata) {
     dim: shapeOf("keys")[1],
     outputs: shapeOf("logits")[1],
     image: shapeOf("image")?.slice(1),
+    text: shapeOf("text") !== undefined,
+    rowImages: parameters.row_images,
     classifies: task === "classification",
   };
 }
 
 export function className(number) {
   if (number === undefined || number === null || number < 0) return "–";
-  return state.memory.classes[number] ?? `class ${number}`;
+  const name = state.memory.classes[number] ?? `class ${number}`;
+  return state.memory.text ? `“${name}”` : name;
+}
+
+// A token as it is shown, “ with its blank”, or a word, which begins with one.
+function tokenNumber(text) {
+  const quoted = /^“(.*)”$/s.exec(text.trim());
+  const names = quoted ? [quoted[1]] : [` ${text.trim()}`, text.trim()];
+  return names.map((name) => state.memory.classes.indexOf(name)).find((at) => at >= 0) ?? -1;
 }
 
 // A class by its name or its number; -1 where there is none.
 export function classNumber(text) {
+  if (state.memory.text) return tokenNumber(text);
   const found = state.memory.classes.indexOf(text.trim());
   if (found >= 0) return found;
   const number =

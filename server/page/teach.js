@@ -12,7 +12,7 @@ function Correction(page) {
   const classes = el("datalist", {id: "classes"});
   const lesson = () => {
     if (!state.query) throw new api.Problem("There is no query yet. Choose one under Try.", 0);
-    const rows = {keys: state.query.keys, logits: state.query.logits};
+    const rows = explainBody({...state.query, leaveOut: undefined}, {});
     if (!state.memory.classifies) {
       const targets = label.value.split(/[\s,;]+/).filter(Boolean).map(Number);
       if (targets.length !== state.memory.outputs || !targets.every(Number.isFinite)) {
@@ -62,8 +62,8 @@ function Correction(page) {
   };
   const useMemory = () => {
     label.value = "";
-    const names = Array.from(
-        {length: state.memory.classifies ? state.memory.outputs : 0}, (_, c) => className(c));
+    const {classifies, outputs, text} = state.memory;
+    const names = Array.from({length: classifies && !text ? outputs : 0}, (_, c) => className(c));
     classes.replaceChildren(...names.map((name) => el("option", {value: name})));
   };
   on("query", () => {

@@ -1,5 +1,5 @@
 // Try: one query, the base's answer and the memory's side by side, and why.
-import {blendAnswer, changePoint, explainBody, readAnswer} from "./answer.js";
+import {blendAnswer, changePoint, explainBody, readAnswer, shownBody} from "./answer.js";
 import * as api from "./api.js";
 import {classBars, drawBars} from "./bars.js";
 import {ChooseQuery, useStored} from "./choose_query.js";
@@ -117,9 +117,9 @@ export function TryView(root, page) {
     asked = new AbortController();
     const {signal} = asked;
     const query = state.query;
-    const body = explainBody(query, sliders.body());
+    const how = sliders.body();
     const began = performance.now();
-    const document = await api.explain(state.memory.name, body, signal);
+    const document = await api.explain(state.memory.name, explainBody(query, how), signal);
     if (signal.aborted || query !== state.query) return;
     time.textContent = `answered in ${Math.round(performance.now() - began)} ms`;
     ledger = document.ledger;
@@ -127,12 +127,18 @@ export function TryView(root, page) {
     answer = readAnswer(query, ledger);
     if (state.memory.classifies) say(`Answer: ${className(ledger.prediction)}`);
     draw();
-    drawWhy(body);
+    drawWhy(shownBody(query, how));
   }
 
   function later() {
     clearTimeout(timer);
     timer = setTimeout(() => page.run(ask), REST);
+  }
+
+  function showDistance(query, percentile) {
+    far.hidden = query !== state.query || !(percentile >= 99);
+    far.textContent =
+        "Nothing like this is remembered: it lies farther away than 99 % of the rows that the memory was tuned on, so the base answers.";
   }
 
   // The query as a client would send it: it joins the recent ones, and tells how far away it is.
@@ -143,10 +149,7 @@ export function TryView(root, page) {
       inputs: [tensor("keys", query.keys), tensor("logits", query.logits)],
       outputs: [{name: "distance_percentile"}],
     });
-    const [percentile] = data.outputs[0].data;
-    far.hidden = query !== state.query || percentile < 99;
-    far.textContent =
-        "Nothing like this is remembered: it lies farther away than 99 % of the rows that the memory was tuned on, so the base answers.";
+    showDistance(query, data.outputs[0].data[0]);
   }
 
   const correct = button("Correct this answer", () => page.go("teach"), {hidden: true});
@@ -174,7 +177,8 @@ export function TryView(root, page) {
     }
     later();
     const query = state.query;
-    countTimer = setTimeout(() => page.run(() => count(query)), COUNTED);
+    showDistance(query, query.percentile);
+    countTimer = setTimeout(() => page.background(() => count(query)), COUNTED);
   });
   on("edited", () => state.query && later());
   if (state.memory) sliders.useMemory();

@@ -38,6 +38,23 @@ function sampleOf(before, after, seconds, memory) {
   };
 }
 
+// The gain after each correction of the past, as the history of edits tells it to who may teach.
+// `now`: in seconds of the charts' clock.
+async function readPast(memory, now) {
+  let edits = [];
+  try {
+    edits = await api.corrections(memory);
+  } catch (error) {
+    if (error.status !== 403) throw error;
+  }
+  let judged = 0, won = 0;
+  return edits.map(({time, feedback}) => {
+    judged += Object.values(feedback).reduce((a, b) => a + b, 0);
+    won += feedback.fixed - feedback.harmed;
+    return {time: now - (Date.now() - Date.parse(time)) / 1000, gain: won / judged};
+  });
+}
+
 function tiles(metrics, memory) {
   const of = {memory};
   const share = (part, whole) => total(metrics, part, of) / total(metrics, whole, of);
@@ -88,7 +105,7 @@ function tiles(metrics, memory) {
 export function WatchView(root, page) {
   const summary = el("dl", {class: "tiles"});
   const charts = el("div", {class: "charts"});
-  let before = null, at = 0, times = [], samples = [], timer = 0;
+  let before = null, at = 0, times = [], samples = [], past = [], timer = 0;
 
   const clear = () => {
     before = null;
@@ -104,6 +121,7 @@ export function WatchView(root, page) {
     const {memory} = state;
     const metrics = parseMetrics(await api.metrics());
     const now = performance.now() / 1000;
+    if (samples.length === 0) past = await readPast(memory.name, now);
     samples.push(sampleOf(before, metrics, now - at, memory.name));
     times.push(now);
     if (samples.length > KEPT) {
@@ -120,7 +138,9 @@ export function WatchView(root, page) {
         chart("Unknown rows", 1, [["", "unknown"]], (value) => percent(value, 0)),
         chart("Drift", 1, [["", "drift"]], (value) => value.toFixed(2)),
         chart("Base and memory agree", 1, [["", "agreed"]], (value) => percent(value, 0)),
-        chart("Gain on feedback, points", 1, [["", "gain"]], points));
+        lineChart(
+            "Gain on feedback, points", [...past.map(({time}) => time), ...times],
+            [{name: "", values: [...past, ...samples].map(({gain}) => gain)}], points, 1));
   }
   async function poll() {
     clearTimeout(timer);
@@ -132,7 +152,7 @@ export function WatchView(root, page) {
   root.append(
       el("h2", {id: "title-watch", tabindex: "-1"}, "Watch"), summary, charts,
       el("p", {class: "quiet"},
-         "Tiles count since the server was started, charts since this part was opened. The same figures for Prometheus: ",
+         "Tiles count since the server was started, feedback also before, from the history of edits; charts begin when this part is opened, that of feedback with the first correction. The same figures for Prometheus: ",
          el("a", {href: "/metrics"}, "/metrics"), "."));
   on("memory", clear);
   return {enter: poll, leave: () => clearTimeout(timer)};

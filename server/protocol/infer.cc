@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cmath>
 #include <memory>
+#include <mutex>
+#include <utility>
 
 #include "protocol/json_text.h"
 
@@ -125,6 +127,34 @@ Status ReadWhole(const JsonValue& object, const char* name, std::optional<int64_
   return {};
 }
 
+// Where arrays follow as bytes, the JSON before them is the same in one request after another of a
+// client: the latest one is kept as it was read.
+class LatestHead {
+ public:
+  Result<std::shared_ptr<const JsonValue>> Parse(std::string_view text, const JsonLimits& limits) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (value_ != nullptr && text_ == text && limits_ == limits) return value_;
+    }
+    RESMEM_ASSIGN_OR_RETURN(JsonValue parsed, ParseJson(text, limits));
+    auto value = std::make_shared<const JsonValue>(std::move(parsed));
+    if (text.size() <= kMostBytes) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      text_ = text;
+      limits_ = limits;
+      value_ = value;
+    }
+    return std::shared_ptr<const JsonValue>(std::move(value));
+  }
+
+ private:
+  static constexpr size_t kMostBytes = 4096;
+  std::mutex mutex_;
+  std::string text_;
+  JsonLimits limits_;
+  std::shared_ptr<const JsonValue> value_;
+};
+
 }  // namespace
 
 Result<AnswerParameters> ReadAnswerParameters(const JsonValue& object) {
@@ -133,6 +163,10 @@ Result<AnswerParameters> ReadAnswerParameters(const JsonValue& object) {
   RESMEM_RETURN_IF_ERROR(ReadWhole(object, "timeout", &read.timeout));
   RESMEM_RETURN_IF_ERROR(ReadPositive(object, "sigma", &read.sigma));
   RESMEM_RETURN_IF_ERROR(ReadPositive(object, "temperature", &read.temperature));
+  if (const JsonValue* partial = object.Find("allow_partial")) {
+    if (partial->kind != JsonValue::Kind::kBool) return Bad("allow_partial is not true or false");
+    read.allow_partial = partial->boolean;
+  }
   if (const JsonValue* method = object.Find("method")) {
     if (method->kind != JsonValue::Kind::kText) return Bad("method is no text");
     read.method = method->text.substr(0, 64);
@@ -150,7 +184,16 @@ const Tensor* InferRequest::Find(std::string_view name) const {
 Result<InferRequest> ParseInferRequest(std::string_view body, std::string_view json_bytes,
                                        int64_t most_values, const JsonLimits& limits) {
   RESMEM_ASSIGN_OR_RETURN(const size_t length, ReadJsonBytes(json_bytes, body.size()));
-  RESMEM_ASSIGN_OR_RETURN(const JsonValue root, ParseJson(body.substr(0, length), limits));
+  static LatestHead latest;
+  const std::string_view text = body.substr(0, length);
+  std::shared_ptr<const JsonValue> head;
+  if (length < body.size()) {
+    RESMEM_ASSIGN_OR_RETURN(head, latest.Parse(text, limits));
+  } else {
+    RESMEM_ASSIGN_OR_RETURN(JsonValue parsed, ParseJson(text, limits));
+    head = std::make_shared<const JsonValue>(std::move(parsed));
+  }
+  const JsonValue& root = *head;
   std::string_view binary = body.substr(length);
   if (root.kind != JsonValue::Kind::kObject) return Bad("the request is no JSON object");
   InferRequest request;
@@ -185,7 +228,8 @@ Result<InferRequest> ParseInferRequest(std::string_view body, std::string_view j
 }
 
 InferResponse FormatInferResponse(std::string_view model, std::string_view id,
-                                  std::span<const Tensor> outputs, std::span<const bool> binary) {
+                                  std::span<const Tensor> outputs, std::span<const bool> binary,
+                                  std::string_view parameters) {
   std::string bytes, list = "[";
   for (size_t i = 0; i < outputs.size(); ++i) {
     const Tensor& tensor = outputs[i];
@@ -209,6 +253,7 @@ InferResponse FormatInferResponse(std::string_view model, std::string_view id,
   JsonText object;
   object.Add("model_name", model).Add("model_version", "1");
   if (!id.empty()) object.Add("id", id);
+  if (!parameters.empty()) object.AddJson("parameters", parameters);
   InferResponse response;
   response.body = object.AddJson("outputs", list).Object();
   response.json_bytes = response.body.size();

@@ -26,10 +26,12 @@ struct AnswerParameters {
   std::optional<float> sigma, temperature;
   std::string method;              // "" for the memory's own
   std::optional<int64_t> timeout;  // microseconds in the queue
+  bool allow_partial = false;      // of a gateway: answer though shards are missing
 
   bool operator==(const AnswerParameters&) const = default;
 };
-// From an object of "k", "sigma", "temperature", "method", "timeout"; others are not looked at.
+// From an object of "k", "sigma", "temperature", "method", "timeout", "allow_partial"; others are
+// not looked at.
 Result<AnswerParameters> ReadAnswerParameters(const JsonValue& object);
 
 struct InferRequest {
@@ -51,9 +53,10 @@ struct InferResponse {
   std::string body;
   size_t json_bytes = 0;  // the rest is bytes; equal to the body's size where there are none
 };
-// `outputs` and `binary` side by side.
+// `parameters`: an object, or "" for none.  `outputs` and `binary` side by side.
 InferResponse FormatInferResponse(std::string_view model, std::string_view id,
-                                  std::span<const Tensor> outputs, std::span<const bool> binary);
+                                  std::span<const Tensor> outputs, std::span<const bool> binary,
+                                  std::string_view parameters = {});
 
 }  // namespace resmem::serve
 

@@ -51,6 +51,8 @@ struct JsonValue {
 struct JsonLimits {
   int depth = 16;
   int64_t values = 200'000;  // but for numbers in arrays
+
+  bool operator==(const JsonLimits&) const = default;
 };
 
 // Errors: kBadData, with the place.  A member that comes twice is one.

@@ -31,12 +31,16 @@ Response ErrorResponse(int status, std::string_view words) {
   Response response;
   response.status = status;
   response.body = ErrorJson(words);
+  if (status >= 500) response.reason = words;
   if (status == 429 || status == 503) response.headers.emplace_back("Retry-After", "1");
   if (status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
   return response;
 }
 
 Response ErrorResponse(const Status& status) {
+  if (status.code() == ErrorCode::kCancelled) {
+    return ErrorResponse(503, "the server is stopping, and this would have taken too long");
+  }
   return ErrorResponse(HttpStatusOf(status.code()), status.message());
 }
 
@@ -45,6 +49,13 @@ Response JsonResponse(std::string json) {
   response.body = std::move(json);
   response.body += '\n';
   return response;
+}
+
+bool WaitedTooLong(const Context& context, WorkClock::time_point arrived,
+                   std::optional<int64_t> timeout) {
+  auto limit = std::chrono::duration_cast<std::chrono::microseconds>(context.limits.queue_wait);
+  if (timeout) limit = std::min(limit, std::chrono::microseconds(*timeout));
+  return limit.count() > 0 && WorkClock::now() - arrived > limit;
 }
 
 bool FindMemory(Context& context, const Call& call, Found* found, Response* failure) {
@@ -100,6 +111,8 @@ std::string_view NextPart(std::string_view* path) {
 }
 
 bool Matches(std::string_view pattern, std::string_view path, std::vector<std::string>* names) {
+  // Most are told apart by how they begin.
+  if (!path.starts_with(pattern.substr(0, pattern.find('{')))) return false;
   names->clear();
   if (std::count(pattern.begin(), pattern.end(), '/') !=
       std::count(path.begin(), path.end(), '/')) {

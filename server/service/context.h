@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "memories/editor.h"
 #include "memories/served_memory.h"
 #include "operation/keys.h"
+#include "resmem/progress.h"
 #include "work/work_queue.h"
 
 namespace resmem::serve {
@@ -40,6 +42,7 @@ struct Call {
   std::vector<std::string> names;  // what stood in the address: the memory's name, ...
   std::string query;               // after '?'
   KeyOwner who;
+  WorkClock::time_point arrived{};
 
   const std::string& name() const { return names[0]; }
 };
@@ -52,14 +55,24 @@ struct Hosted {
 };
 
 struct Context {
+  // Long work stops when the server does, so that its client is told and nobody waits for it.
+  class UntilDrain : public Progress {
+   public:
+    explicit UntilDrain(const Context& context) : context_(context) {}
+    bool Cancelled() const override { return context_.draining(); }
+
+   private:
+    const Context& context_;
+  };
+
   explicit Context(const ServiceLimits& limits_in, const WorkLimits& work)
-      : limits(limits_in),
-        quick(work),
-        slow({.waiting = 16, .gather = std::chrono::microseconds(0)}) {}
+      : limits(limits_in), quick(work), slow(kFewJobs), tuning(kFewJobs), reloading(kFewJobs) {}
+
+  static constexpr WorkLimits kFewJobs{.waiting = 16, .gather = std::chrono::microseconds(0)};
 
   const ServiceLimits limits;
   std::map<std::string, Hosted, std::less<>> memories;  // unchanged once the service runs
-  WorkQueue quick, slow;
+  WorkQueue quick, slow, tuning, reloading;
   const HttpCounters* http = nullptr;
   std::function<bool()> draining = [] { return false; };
   std::function<Status()> reload = [] { return Status(); };  // keys, certificate and memories
@@ -85,6 +98,10 @@ Response ErrorResponse(int status, std::string_view words);
 Response ErrorResponse(const Status& status);
 Response JsonResponse(std::string json);
 
+// Whether a request waited longer than --queue-seconds, or than `timeout` microseconds of its own.
+bool WaitedTooLong(const Context& context, WorkClock::time_point arrived,
+                   std::optional<int64_t> timeout = std::nullopt);
+
 // The memory of the address, loaded; else the answer that says why not.
 struct Found {
   Hosted* hosted = nullptr;
@@ -95,7 +112,8 @@ bool FindMemory(Context& context, const Call& call, Found* found, Response* fail
 // ---- Endpoints ---------------------------------------------------------------------------------
 
 // How an endpoint is run: at once, in batches, or by a thread for short or for long work.
-enum class Lane { kInline, kBatch, kQuick, kSlow };
+// Tuning has a thread of its own, and so have reloads, so that nobody waits for it.
+enum class Lane { kInline, kBatch, kQuick, kSlow, kTuning, kReload };
 
 struct Route {
   const char* method;

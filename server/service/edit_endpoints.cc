@@ -1,6 +1,9 @@
 // Our own endpoints that change a memory, and those that tell what would change or has changed.
 
+#include <algorithm>
+
 #include "memories/preview.h"
+#include "memories/recent_queries.h"
 #include "protocol/json_text.h"
 #include "service/endpoints.h"
 #include "service/query_rows.h"
@@ -10,11 +13,22 @@ namespace resmem::serve {
 namespace {
 
 constexpr size_t kMostTokenBytes = 200;
+constexpr size_t kListedAnswers = 100;  // of validation rows
 
 std::string ResultJson(const EditResult& result) {
   JsonText json;
   json.AddJson("edit", EditJson(result.edit)).Add("rows", result.rows).Add("state", result.state);
   if (result.repeated) json.Add("repeated", true);
+  if (!result.in_snapshots.empty()) {
+    std::vector<std::string> snapshots;
+    for (const SnapshotRows& rows : result.in_snapshots) {
+      snapshots.push_back(JsonText()
+                              .Add("name", rows.name)
+                              .AddNumbers("ids", std::span<const uint64_t>(rows.ids))
+                              .Object());
+    }
+    json.AddJson("in_snapshots", JsonList(snapshots));
+  }
   return json.Object();
 }
 
@@ -44,23 +58,22 @@ void Submit(Found& found, Call call, const JsonValue& body, EditRequest request)
   }
 }
 
-// What base and memory had said of rows whose labels are known now.
-Status CountFeedback(ServedMemory& memory, const MemoryState& state, const RowSet& rows) {
-  if (!state.classifies()) return {};
+// What base and memory say now of rows whose labels are known.
+Result<Feedback> JudgeAnswers(const MemoryState& state, const RowSet& rows) {
+  Feedback feedback;
+  if (!state.classifies()) return feedback;
   PredictOptions options = state.predictor.DefaultOptions();
   options.threads = 1;
   RESMEM_ASSIGN_OR_RETURN(const Answers answers,
                           Answer(state, rows.key_view(), rows.logit_view(), options));
-  MemoryMetrics& metrics = memory.metrics();
   for (size_t i = 0; i < rows.labels.size(); ++i) {
     const bool base = answers.base_prediction[i] == rows.labels[i];
     const bool ours = answers.prediction[i] == rows.labels[i];
-    (base   ? ours ? metrics.both_right : metrics.harmed
-     : ours ? metrics.fixed
-            : metrics.both_wrong)
-        .fetch_add(1, std::memory_order_relaxed);
+    ++(base   ? ours ? feedback.both_right : feedback.harmed
+       : ours ? feedback.fixed
+              : feedback.both_wrong);
   }
-  return {};
+  return feedback;
 }
 
 // `feedback`: the rows are answers that were judged.
@@ -71,27 +84,62 @@ void LearnRows(Context& context, Call call, bool feedback) {
   if (!ReadBody(context, call, &found, &body, &failure)) return call.reply(std::move(failure));
   Result<RowSet> rows = ReadBodyRows(found, body, /*labelled=*/true, context.limits.rows);
   if (!rows.ok()) return call.reply(ErrorResponse(rows.status()));
-  if (feedback) {
-    const Status counted = CountFeedback(*found.hosted->memory, *found.state, *rows);
-    if (!counted.ok()) return call.reply(ErrorResponse(counted));
-  }
   EditRequest request;
+  if (feedback) {
+    const Result<Feedback> judged = JudgeAnswers(*found.state, *rows);
+    if (!judged.ok()) return call.reply(ErrorResponse(judged.status()));
+    request.feedback = *judged;
+  }
   request.rows = std::move(*rows);
   Submit(found, std::move(call), body, std::move(request));
 }
 
-std::string ChangedJson(const MemoryState& state, const RecentQuery& query,
-                        const ChangedAnswer& change) {
-  JsonText json;
-  json.Add("request", query.request).Add("row", query.row).Add("largest_change", change.most);
+// `json`: what names the query.
+std::string ChangedJson(const MemoryState& state, JsonText json, const ChangedAnswer& change) {
+  json.Add("largest_change", change.most);
   if (!state.classifies()) return json.Object();
   json.Add("before", change.before).Add("after", change.after);
-  const auto& names = state.description().class_names;
-  if (!names.empty()) {
-    json.Add("before_name", names[static_cast<size_t>(change.before)])
-        .Add("after_name", names[static_cast<size_t>(change.after)]);
+  if (state.has_class_names()) {
+    json.Add("before_name", state.ClassName(change.before))
+        .Add("after_name", state.ClassName(change.after));
   }
   return json.Object();
+}
+
+std::string RecentJson(const MemoryState& state, std::span<const RecentQuery> queries,
+                       std::span<const ChangedAnswer> changes) {
+  std::vector<std::string> lines;
+  for (const ChangedAnswer& change : changes) {
+    const RecentQuery& query = queries[change.query];
+    JsonText json;
+    json.Add("request", query.request).Add("row", query.row);
+    lines.push_back(ChangedJson(state, json, change));
+  }
+  return JsonList(lines);
+}
+
+// `first`: which of the queries was the first validation row.
+std::string ValidationJson(const MemoryState& state, size_t first,
+                           std::span<const ChangedAnswer> changes) {
+  const RowSet& rows = *state.validation;
+  std::vector<std::string> lines;
+  int64_t fixed = 0, harmed = 0;
+  for (const ChangedAnswer& change : changes) {
+    const size_t row = change.query - first;
+    JsonText json;
+    json.Add("row", row);
+    if (state.classifies()) {
+      const int32_t label = rows.labels[row];
+      json.Add("label", label);
+      fixed += change.after == label;
+      harmed += change.before == label;
+    }
+    if (lines.size() < kListedAnswers) lines.push_back(ChangedJson(state, json, change));
+  }
+  JsonText json;
+  json.Add("rows", rows.rows).Add("changed", changes.size());
+  if (state.classifies()) json.Add("fixed", fixed).Add("harmed", harmed);
+  return json.AddJson("answers", JsonList(lines)).Object();
 }
 
 // What the preview is of: rows to learn, ids to forget, or an edit to undo.
@@ -139,6 +187,27 @@ void Forget(Context& context, Call call) {
   Submit(found, std::move(call), body, std::move(request));
 }
 
+void RelabelRows(Context& context, Call call) {
+  Found found;
+  JsonValue body;
+  Response failure;
+  if (!ReadBody(context, call, &found, &body, &failure)) return call.reply(std::move(failure));
+  EditRequest request;
+  request.kind = EditRequest::Kind::kRelabel;
+  Result<std::vector<uint64_t>> ids = ReadIds(body, "ids", context.limits.rows);
+  if (!ids.ok()) return call.reply(ErrorResponse(ids.status()));
+  request.ids = std::move(*ids);
+  request.rows.rows = static_cast<int64_t>(request.ids.size());
+  const Status labels =
+      found.state->classifies()
+          ? ReadLabels(body, *found.state, &request.rows)
+          : Status(ErrorCode::kUnsupported,
+                   "the rows of a regression have no labels: forget them and learn "
+                   "them again");
+  if (!labels.ok()) return call.reply(ErrorResponse(labels));
+  Submit(found, std::move(call), body, std::move(request));
+}
+
 void Undo(Context& context, Call call) {
   Found found;
   JsonValue body;
@@ -163,20 +232,25 @@ Response PreviewChange(Context& context, const Call& call) {
   std::vector<uint64_t> forget;
   const Status read = ReadChange(found, body, context.limits.rows, &learn, &forget);
   if (!read.ok()) return ErrorResponse(read);
+  const MemoryState& state = *found.state;
   const std::vector<RecentQuery> queries = found.hosted->memory->recent().All();
-  const Result<Preview> preview =
-      PreviewEdit(*found.state, found.hosted->memory->source().path, queries, learn, forget);
+  RowSet asked = StackQueries(queries);
+  if (state.validation != nullptr) asked.Append(*state.validation);
+  const Result<Preview> preview = PreviewEdit(state, found.hosted->memory->source().path,
+                                              asked.key_view(), asked.logit_view(), learn, forget);
   if (!preview.ok()) return ErrorResponse(preview.status());
-  std::vector<std::string> changed;
-  for (const ChangedAnswer& change : preview->changed) {
-    changed.push_back(ChangedJson(*found.state, queries[change.query], change));
+  const auto rest = std::partition_point(
+      preview->begin(), preview->end(),
+      [&](const ChangedAnswer& change) { return change.query < queries.size(); });
+  JsonText json;
+  json.Add("memory", call.name())
+      .Add("state", state.number)
+      .Add("queries", queries.size())
+      .AddJson("changed", RecentJson(state, queries, {preview->begin(), rest}));
+  if (state.validation != nullptr) {
+    json.AddJson("validation", ValidationJson(state, queries.size(), {rest, preview->end()}));
   }
-  return JsonResponse(JsonText()
-                          .Add("memory", call.name())
-                          .Add("state", found.state->number)
-                          .Add("queries", preview->queries)
-                          .AddJson("changed", JsonList(changed))
-                          .Object());
+  return JsonResponse(json.Object());
 }
 
 Response History(Context& context, const Call& call) {

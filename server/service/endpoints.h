@@ -29,8 +29,15 @@ Response FindNeighborRows(Context& context, const Call& call);
 Response Doctor(Context& context, const Call& call);
 Response TuneMemory(Context& context, const Call& call);
 
+// parts_endpoint.cc
+Response AnswerParts(Context& context, const Call& call);
+
+// text_endpoints.cc
+Response ReadTokens(Context& context, const Call& call);
+
 // look_endpoints.cc
 Response ShowRows(Context& context, const Call& call);
+Response ImageOfRow(Context& context, const Call& call);
 Response ListQueries(Context& context, const Call& call);
 Response ShowQuery(Context& context, const Call& call);
 Response MapOfRows(Context& context, const Call& call);
@@ -40,6 +47,7 @@ Response ReviewMemory(Context& context, const Call& call);
 void Learn(Context& context, Call call);
 void Correct(Context& context, Call call);
 void Forget(Context& context, Call call);
+void RelabelRows(Context& context, Call call);
 void Undo(Context& context, Call call);
 Response PreviewChange(Context& context, const Call& call);
 Response History(Context& context, const Call& call);

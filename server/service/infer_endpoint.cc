@@ -7,6 +7,7 @@
 #include "protocol/infer.h"
 #include "protocol/json_text.h"
 #include "service/context.h"
+#include "shards/shard_set.h"
 
 namespace resmem::serve {
 namespace {
@@ -21,7 +22,7 @@ struct Asked {
   Call call;
   InferRequest request;
   PredictOptions options;
-  std::vector<float> made_keys, made_logits;  // by the model, of images
+  Embedded made;  // by the model, of what is no array of keys
   MatrixView keys, logits;
 };
 
@@ -37,58 +38,61 @@ Status ReadMatrix(const Tensor& tensor, MatrixView* view) {
 }
 
 // Keys and logits from the model, for what is not an array of them.
-Status RunModel(const ServedMemory& memory, const Tensor& tensor, Asked* asked) {
-  const std::shared_ptr<const OnnxModel> model = memory.model();
-  if (model == nullptr) {
+Status RunModel(const MemoryState& state, const Tensor& tensor, Asked* asked) {
+  if (state.model == nullptr) {
     return {ErrorCode::kUnsupported, "input \"" + tensor.name +
                                          "\": this memory has no model here to make keys of it; "
                                          "send \"keys\" and \"logits\""};
   }
-  const ModelManifest& manifest = model->manifest();
+  const MemoryModel& model = *state.model;
+  const ModelManifest& manifest = model.manifest();
   const int64_t rows = tensor.rows();
-  const auto count = static_cast<int64_t>(tensor.bytes.size() + tensor.floats.size());
-  if (rows < 1 || count != rows * manifest.input_values() || manifest.takes_tokens()) {
-    return {ErrorCode::kBadData, "input \"" + tensor.name + "\": has the shape " +
-                                     tensor.shape.Text() + "; the model reads " +
-                                     std::to_string(manifest.input_values()) + " values a row"};
-  }
-  asked->made_keys.resize(static_cast<size_t>(rows * manifest.dim));
-  asked->made_logits.resize(static_cast<size_t>(rows * manifest.classes));
-  if (tensor.type == DataType::kUint8) {
-    RESMEM_RETURN_IF_ERROR(model->Run(tensor.bytes, rows, asked->made_keys, asked->made_logits));
+  Embedded& made = asked->made;
+  if (tensor.type == DataType::kBytes) {
+    if (tensor.texts.empty()) {
+      return {ErrorCode::kBadData, "input \"" + tensor.name + "\": holds no row"};
+    }
+    RESMEM_RETURN_IF_ERROR(tensor.name == "text" ? model.EmbedTexts(tensor.texts, &made)
+                                                 : model.EmbedImageFiles(tensor.texts, &made));
   } else {
+    const auto count = static_cast<int64_t>(tensor.bytes.size() + tensor.floats.size());
+    if (rows < 1 || count != rows * manifest.input_values() || manifest.takes_tokens()) {
+      return {ErrorCode::kBadData, "input \"" + tensor.name + "\": has the shape " +
+                                       tensor.shape.Text() + "; the model reads " +
+                                       std::to_string(manifest.input_values()) + " values a row"};
+    }
     RESMEM_RETURN_IF_ERROR(
-        model->RunFloats(MatrixView(tensor.floats.data(), rows, manifest.input_values()),
-                         asked->made_keys, asked->made_logits));
+        tensor.type == DataType::kUint8
+            ? model.EmbedPixels(tensor.bytes, rows, &made)
+            : model.EmbedFloats({tensor.floats.data(), rows, manifest.input_values()}, &made));
   }
-  asked->keys = MatrixView(asked->made_keys.data(), rows, manifest.dim);
-  asked->logits = MatrixView(asked->made_logits.data(), rows, manifest.classes);
+  asked->keys = MatrixView(made.keys.data(), made.rows, manifest.dim);
+  asked->logits = MatrixView(made.logits.data(), made.rows, manifest.classes);
   return {};
 }
 
-Status ReadInputs(const ServedMemory& memory, Asked* asked) {
+Status ReadInputs(const MemoryState& state, Asked* asked) {
   const Tensor* keys = asked->request.Find("keys");
   const Tensor* logits = asked->request.Find("logits");
-  const Tensor* image = asked->request.Find("image");
-  const Tensor* input = asked->request.Find("input");
-  const size_t given = asked->request.inputs.size();
-  if (keys != nullptr && logits != nullptr && given == 2) {
+  if (keys != nullptr && logits != nullptr && asked->request.inputs.size() == 2) {
     RESMEM_RETURN_IF_ERROR(ReadMatrix(*keys, &asked->keys));
     return ReadMatrix(*logits, &asked->logits);
   }
-  if (image != nullptr && given == 1 && image->type == DataType::kUint8) {
-    return RunModel(memory, *image, asked);
-  }
-  if (input != nullptr && given == 1 && !input->floats.empty()) {
-    return RunModel(memory, *input, asked);
+  if (asked->request.inputs.size() == 1) {
+    const Tensor& only = asked->request.inputs[0];
+    const bool bytes = only.type == DataType::kBytes;
+    if ((only.name == "image" && (only.type == DataType::kUint8 || bytes)) ||
+        (only.name == "image_file" && bytes) || (only.name == "text" && bytes) ||
+        (only.name == "input" && !only.floats.empty())) {
+      return RunModel(state, only, asked);
+    }
   }
   return {ErrorCode::kBadData,
-          "give the inputs \"keys\" and \"logits\"; or \"image\" of UINT8, or \"input\" of FP32, "
-          "for the memory's model"};
+          "give the inputs \"keys\" and \"logits\"; or one for the memory's model: \"image\" of "
+          "UINT8, \"image_file\" of BYTES (PNG or JPEG), \"text\" of BYTES, or \"input\" of FP32"};
 }
 
-Status Read(const Context& context, const ServedMemory& memory, const MemoryState& state,
-            Asked* asked) {
+Status Read(const Context& context, const MemoryState& state, Asked* asked) {
   const int64_t most_values = context.limits.body_bytes;
   RESMEM_ASSIGN_OR_RETURN(
       asked->request,
@@ -103,7 +107,7 @@ Status Read(const Context& context, const ServedMemory& memory, const MemoryStat
   }
   RESMEM_ASSIGN_OR_RETURN(asked->options,
                           ChooseOptions(state, asked->request.parameters, context.limits.k));
-  RESMEM_RETURN_IF_ERROR(ReadInputs(memory, asked));
+  RESMEM_RETURN_IF_ERROR(ReadInputs(state, asked));
   return CheckQueries(state, asked->keys, asked->logits);
 }
 
@@ -130,15 +134,20 @@ Tensor NameOutput(const MemoryState& state, std::span<const int64_t> classes) {
   tensor.type = DataType::kBytes;
   tensor.shape.sizes = {static_cast<int64_t>(classes.size())};
   for (const int64_t number : classes) {
-    tensor.texts.push_back(state.description().class_names[static_cast<size_t>(number)]);
+    tensor.texts.push_back(state.ClassName(number));
   }
   return tensor;
 }
 
+Tensor MatrixOutput(const char* name, MatrixView view) {
+  return FloatOutput(name, {view.rows, view.columns},
+                     {view.data, static_cast<size_t>(view.rows * view.columns)});
+}
+
 // Rows [begin, begin + rows) of the batch.
 Result<Tensor> MakeOutput(const MemoryState& state, const Answers& answers, int64_t begin,
-                          int64_t rows, const std::string& name) {
-  const int64_t outputs = state.description().outputs;
+                          const Asked& asked, const std::string& name) {
+  const int64_t outputs = state.description().outputs, rows = asked.keys.rows;
   const auto floats = [&](const char* as, const std::vector<float>& all) {
     return FloatOutput(as, {rows, outputs},
                        std::span<const float>(all).subspan(static_cast<size_t>(begin * outputs),
@@ -148,6 +157,9 @@ Result<Tensor> MakeOutput(const MemoryState& state, const Answers& answers, int6
     return std::span(all).subspan(static_cast<size_t>(begin), static_cast<size_t>(rows));
   };
   if (name == "scores") return floats("scores", answers.scores);
+  // What was asked, or what the memory's model made of it.
+  if (name == "keys") return MatrixOutput("keys", asked.keys);
+  if (name == "logits") return MatrixOutput("logits", asked.logits);
   if (name == "distance_percentile") {
     return FloatOutput("distance_percentile", {rows}, part(answers.percentile));
   }
@@ -159,7 +171,7 @@ Result<Tensor> MakeOutput(const MemoryState& state, const Answers& answers, int6
     if (name == "base_prediction") {
       return WholeOutput("base_prediction", part(answers.base_prediction));
     }
-    if (name == "class_name" && !state.description().class_names.empty()) {
+    if (name == "class_name" && state.has_class_names()) {
       return NameOutput(state, part(answers.prediction));
     }
   }
@@ -174,20 +186,31 @@ Response Format(const MemoryState& state, const std::string& model, const Answer
   if (wanted.empty()) {
     const bool binary = asked.request.binary_outputs;
     if (state.classifies()) wanted.push_back({"prediction", binary});
-    wanted.push_back({answers.probabilities.empty() ? "scores" : "probabilities", binary});
+    // Of tokens there are so many that they come only where they are asked for.
+    const bool tokens = state.description().class_names.empty() && state.has_class_names();
+    wanted.push_back({tokens                          ? "class_name"
+                      : answers.probabilities.empty() ? "scores"
+                                                      : "probabilities",
+                      binary});
   }
   std::vector<Tensor> outputs;
   const auto binary = std::make_unique<bool[]>(wanted.size());
   bool any_binary = false;
   for (size_t i = 0; i < wanted.size(); ++i) {
-    Result<Tensor> output = MakeOutput(state, answers, begin, asked.keys.rows, wanted[i].name);
+    Result<Tensor> output = MakeOutput(state, answers, begin, asked, wanted[i].name);
     if (!output.ok()) return ErrorResponse(output.status());
     outputs.push_back(std::move(*output));
     binary[i] = wanted[i].binary;
     any_binary |= wanted[i].binary;
   }
+  JsonText parameters;
+  if (!answers.missing.empty()) {
+    parameters.Add("partial", true)
+        .AddNumbers("missing", std::span<const int64_t>(answers.missing));
+  }
   InferResponse formatted = FormatInferResponse(model, asked.request.id, outputs,
-                                                std::span<const bool>(binary.get(), wanted.size()));
+                                                std::span<const bool>(binary.get(), wanted.size()),
+                                                answers.missing.empty() ? "" : parameters.Object());
   Response response;
   response.headers.emplace_back("X-Memory-State", std::to_string(state.number));
   if (any_binary) {
@@ -197,6 +220,12 @@ Response Format(const MemoryState& state, const std::string& model, const Answer
   }
   response.body = std::move(formatted.body);
   return response;
+}
+
+// Whether what shards did answer may be given for the whole.
+bool MayBePartial(const MemoryState& state, const Answers& answers, const Asked& asked) {
+  return answers.missing.empty() || (asked.request.parameters.allow_partial &&
+                                     answers.missing.size() < state.shards->file().shards.size());
 }
 
 // Those of one set of options, side by side.
@@ -238,7 +267,9 @@ void AnswerTogether(ServedMemory& memory, const MemoryState& state, std::span<As
   int64_t first = 0;
   for (Asked* asked : together) {
     memory.recent().Add(asked->call.request.id, asked->keys, asked->logits);
-    asked->call.reply(Format(state, memory.name(), *answers, first, *asked));
+    asked->call.reply(MayBePartial(state, *answers, *asked)
+                          ? Format(state, memory.name(), *answers, first, *asked)
+                          : ErrorResponse(503, state.shards->MissingText(answers->missing)));
     first += asked->keys.rows;
   }
 }
@@ -265,14 +296,6 @@ void AnswerAll(ServedMemory& memory, const MemoryState& state, std::vector<Asked
   }
 }
 
-bool Waited(const Context& context, const Job& job, const Asked& asked) {
-  auto limit = std::chrono::duration_cast<std::chrono::microseconds>(context.limits.queue_wait);
-  if (asked.request.parameters.timeout) {
-    limit = std::min(limit, std::chrono::microseconds(*asked.request.parameters.timeout));
-  }
-  return limit.count() > 0 && WorkClock::now() - job.arrived > limit;
-}
-
 void AnswerJobs(Context& context, ServedMemory& memory, std::vector<Job> jobs, bool alone) {
   const std::shared_ptr<const MemoryState> state = memory.state();
   std::vector<Asked> all;
@@ -285,11 +308,11 @@ void AnswerJobs(Context& context, ServedMemory& memory, std::vector<Job> jobs, b
     if (state == nullptr) {
       status = {ErrorCode::kResourceExhausted,
                 "memory '" + memory.name() + "' is not loaded: " + memory.error()};
-    } else if (Waited(context, job, asked)) {
+    } else if (WaitedTooLong(context, job.arrived)) {
       status = {ErrorCode::kResourceExhausted, "the request waited too long; try again"};
     } else {
-      status = Read(context, memory, *state, &asked);
-      if (status.ok() && Waited(context, job, asked)) {
+      status = Read(context, *state, &asked);
+      if (status.ok() && WaitedTooLong(context, job.arrived, asked.request.parameters.timeout)) {
         status = {ErrorCode::kResourceExhausted, "the request waited longer than its timeout"};
       }
     }

@@ -6,6 +6,7 @@
 
 #include "memories/look_map.h"
 #include "memories/look_review.h"
+#include "memories/row_images.h"
 #include "protocol/infer.h"
 #include "protocol/json_text.h"
 #include "service/endpoints.h"
@@ -118,17 +119,11 @@ Result<std::vector<std::string>> AnswerLines(const MemoryState& state,
                                              std::span<const RecentQuery> queries) {
   std::vector<std::string> lines;
   if (queries.empty()) return lines;
-  std::vector<float> keys, logits;
-  for (const RecentQuery& query : queries) {
-    keys.insert(keys.end(), query.key.begin(), query.key.end());
-    logits.insert(logits.end(), query.logits.begin(), query.logits.end());
-  }
-  const auto rows = static_cast<int64_t>(queries.size());
+  const RowSet asked = StackQueries(queries);
   PredictOptions options = state.predictor.DefaultOptions();
   options.threads = 1;
   RESMEM_ASSIGN_OR_RETURN(const Answers answers,
-                          Answer(state, {keys.data(), rows, state.description().dim},
-                                 {logits.data(), rows, state.description().outputs}, options));
+                          Answer(state, asked.key_view(), asked.logit_view(), options));
   for (size_t q = 0; q < queries.size(); ++q) {
     JsonText json;
     json.Add("request", queries[q].request).Add("row", queries[q].row);
@@ -149,7 +144,7 @@ Tensor MapTensor(const char* name, DataType type, size_t rows) {
   return tensor;
 }
 
-std::string SuspectJson(const MemoryState& state, const Suspect& suspect) {
+std::string SuspectJson(const MemoryState& state, const SuspectRow& suspect) {
   JsonText json;
   json.Add("id", state.memory.id(suspect.row))
       .Add("label", state.memory.label(suspect.row))
@@ -160,7 +155,7 @@ std::string SuspectJson(const MemoryState& state, const Suspect& suspect) {
   return json.Object();
 }
 
-std::string TwinsJson(const MemoryState& state, const Twins& twins) {
+std::string TwinsJson(const MemoryState& state, const TwinRows& twins) {
   JsonText json;
   json.Add("id", state.memory.id(twins.row))
       .Add("other", state.memory.id(twins.other))
@@ -186,6 +181,28 @@ Response ShowRows(Context& context, const Call& call) {
   for (const int64_t row : rows) lines.push_back(RowJson(state, row));
   if (!state.memory.damage().ok()) return ErrorResponse(state.memory.damage());
   return JsonResponse(Begin(call, state).AddJson("rows", JsonList(lines)).Object());
+}
+
+Response ImageOfRow(Context& context, const Call& call) {
+  Found found;
+  Response failure;
+  if (!FindMemory(context, call, &found, &failure)) return failure;
+  const MemoryState& state = *found.state;
+  std::vector<uint64_t> ids;
+  if (!ParseIds(call.names[1], &ids) || ids.size() != 1) {
+    return ErrorResponse(400, "a row's id is a whole number");
+  }
+  const std::optional<int64_t> row = state.memory.FindId(ids[0]);
+  if (!row) return ErrorResponse(404, "no row has the id " + std::to_string(ids[0]));
+  if (state.images == nullptr || !state.description().has_sources) {
+    return ErrorResponse(404, "this memory's rows have no images here (--images)");
+  }
+  Result<std::string> png = state.images->Png(state.memory.source(*row));
+  if (!png.ok()) return ErrorResponse(png.status());
+  Response response;
+  response.type = "image/png";
+  response.body = std::move(*png);
+  return response;
 }
 
 Response ListQueries(Context& context, const Call& call) {
@@ -256,11 +273,13 @@ Response ReviewMemory(Context& context, const Call& call) {
   Response failure;
   if (!FindMemory(context, call, &found, &failure)) return failure;
   const MemoryState& state = *found.state;
-  const Result<Review> review = ReviewRows(state, kReviewedRows, kListedRows);
+  Context::UntilDrain progress(context);
+  const Result<Review> review = ReviewRows(state, kReviewedRows, kListedRows, &progress);
   if (!review.ok()) return ErrorResponse(review.status());
   std::vector<std::string> suspects, twins, classes;
-  for (const Suspect& suspect : review->suspects) suspects.push_back(SuspectJson(state, suspect));
-  for (const Twins& pair : review->twins) twins.push_back(TwinsJson(state, pair));
+  for (const SuspectRow& suspect : review->audit.suspects)
+    suspects.push_back(SuspectJson(state, suspect));
+  for (const TwinRows& pair : review->audit.twins) twins.push_back(TwinsJson(state, pair));
   for (size_t c = 0; c < review->classes.size(); ++c) {
     const ClassCounts& counts = review->classes[c];
     if (counts.rows == 0) continue;
@@ -273,10 +292,10 @@ Response ReviewMemory(Context& context, const Call& call) {
   }
   return JsonResponse(Begin(call, state)
                           .Add("rows", state.memory.rows())
-                          .Add("checked", review->checked)
-                          .Add("suspected", review->suspected)
+                          .Add("checked", review->audit.checked)
+                          .Add("suspected", review->audit.suspected)
                           .Add("cross_fitted", state.description().cross_fitted)
-                          .Add("duplicate_distance", review->duplicate_distance)
+                          .Add("duplicate_distance", review->audit.duplicate_distance)
                           .AddJson("label_errors", JsonList(suspects))
                           .AddJson("duplicates", JsonList(twins))
                           .AddJson("classes", JsonList(classes))

@@ -7,6 +7,7 @@
 #include "operation/metrics.h"
 #include "resmem/version.h"
 #include "service/endpoints.h"
+#include "shards/shard_set.h"
 
 namespace resmem::serve {
 namespace {
@@ -93,8 +94,10 @@ void WriteStates(const Context& context, MetricsText* text) {
   Each(
       context, "resmem_memory_loaded", "gauge", "1 if the memory is loaded",
       [](const Hosted& hosted) { return hosted.memory->state() != nullptr ? 1.0 : 0.0; }, text);
+  Each(context, "resmem_memory_damaged", "gauge", "1 if a file of the memory was found damaged",
+       of_state([](const MemoryState& state) { return state.damage().ok() ? 0 : 1; }), text);
   Each(context, "resmem_memory_rows", "gauge", "living rows",
-       of_state([](const MemoryState& state) { return state.memory.rows(); }), text);
+       of_state([](const MemoryState& state) { return state.rows(); }), text);
   Each(context, "resmem_memory_deleted_rows", "gauge", "deleted rows that are not compacted yet",
        of_state(
            [](const MemoryState& state) { return state.memory.capacity() - state.memory.rows(); }),
@@ -103,6 +106,35 @@ void WriteStates(const Context& context, MetricsText* text) {
        of_state([](const MemoryState& state) { return state.memory.bytes_on_disk(); }), text);
   Each(context, "resmem_memory_state", "gauge", "number of the state that is served",
        of_state([](const MemoryState& state) { return state.number; }), text);
+}
+
+// Of gateways; the counters begin at 0 where a reload changed the list of shards.
+void WriteShards(const Context& context, MetricsText* text) {
+  const auto family = [&](const char* name, const char* type, const char* help, auto value) {
+    bool begun = false;
+    for (const auto& [memory, hosted] : context.memories) {
+      const auto state = hosted.memory->state();
+      if (state == nullptr || state->shards == nullptr) continue;
+      if (!begun) text->Family(name, type, help);
+      begun = true;
+      const ShardClient& client = state->shards->client();
+      for (size_t i = 0; i < client.shards(); ++i) {
+        text->Sample({{"memory", memory}, {"shard", std::to_string(i + 1)}},
+                     static_cast<double>(value(client.counters(i))));
+      }
+    }
+  };
+  using Counters = const ShardCounters&;
+  family("resmem_shard_ready", "gauge", "1 if a replica of the shard said so within a second",
+         [](Counters each) { return each.ready ? 1 : 0; });
+  family("resmem_shard_questions_total", "counter", "questions to a shard",
+         [](Counters each) { return each.asked.load(); });
+  family("resmem_shard_resent_total", "counter", "questions sent once more, for being slow",
+         [](Counters each) { return each.resent.load(); });
+  family("resmem_shard_failed_total", "counter", "attempts that ended without an answer",
+         [](Counters each) { return each.failed.load(); });
+  family("resmem_shard_missing_total", "counter", "questions that were not answered in time",
+         [](Counters each) { return each.missing.load(); });
 }
 
 void WriteAnswers(const Context& context, MetricsText* text) {
@@ -184,9 +216,12 @@ Response Metrics(Context& context, const Call&) {
   text.Family("resmem_queue", "gauge", "requests that wait for a thread");
   text.Sample({{"queue", "quick"}}, static_cast<double>(context.quick.waiting()));
   text.Sample({{"queue", "slow"}}, static_cast<double>(context.slow.waiting()));
+  text.Sample({{"queue", "tuning"}}, static_cast<double>(context.tuning.waiting()));
+  text.Sample({{"queue", "reloading"}}, static_cast<double>(context.reloading.waiting()));
   WriteRoutes(&text);
   WriteStates(context, &text);
   WriteAnswers(context, &text);
+  WriteShards(context, &text);
   Response response;
   response.type = "text/plain; version=0.0.4; charset=utf-8";
   response.body = text.text();

@@ -5,9 +5,53 @@
 namespace resmem::serve {
 namespace {
 
-// Arrays of a query that was answered lately in the place of those of the body.
-Status Resolve(const Found& found, const JsonValue& body, JsonValue* resolved) {
+JsonValue Matrix(const std::vector<float>& values, int64_t rows) {
+  JsonValue array;
+  array.kind = JsonValue::Kind::kNumbers;
+  array.shape = {rows, static_cast<int64_t>(values.size()) / rows};
+  for (const float value : values) array.numbers.emplace_back().real = value;
+  return array;
+}
+
+// "text" or "image" of the body, read by the memory's model.  False where it has neither.
+Result<bool> ReadRaw(const Found& found, const JsonValue& body, int64_t most_rows,
+                     JsonValue* resolved) {
+  const JsonValue* text = body.Find("text");
+  const JsonValue* raw = text == nullptr ? body.Find("image") : text;
+  if (raw == nullptr || body.Find("keys") != nullptr) return false;
+  const std::string name = text == nullptr ? "image" : "text";
+  std::vector<std::string> rows;
+  if (raw->kind == JsonValue::Kind::kText) rows.push_back(raw->text);
+  for (const JsonValue& each : raw->list) {
+    if (each.kind == JsonValue::Kind::kText) rows.push_back(each.text);
+  }
+  if (rows.empty() || (!raw->list.empty() && rows.size() != raw->list.size()) ||
+      static_cast<int64_t>(rows.size()) > most_rows) {
+    return Status(ErrorCode::kBadData, "\"" + name +
+                                           "\" must be a text or a list of texts, at most " +
+                                           std::to_string(most_rows) +
+                                           " (--max-rows); of an image: its PNG or JPEG file in "
+                                           "base64");
+  }
+  const MemoryModel* model = found.state->model.get();
+  if (model == nullptr) {
+    return Status(ErrorCode::kUnsupported, "\"" + name +
+                                               "\": this memory has no model here; send \"keys\" "
+                                               "and \"logits\"");
+  }
+  Embedded made;
+  RESMEM_RETURN_IF_ERROR(text == nullptr ? model->EmbedImageFiles(rows, &made)
+                                         : model->EmbedTexts(rows, &made));
+  resolved->object["keys"] = Matrix(made.keys, made.rows);
+  resolved->object["logits"] = Matrix(made.logits, made.rows);
+  return true;
+}
+
+// Arrays in the place of what names a query: one that was answered lately, a text or an image.
+Status Resolve(const Found& found, const JsonValue& body, int64_t most_rows, JsonValue* resolved) {
   *resolved = body;
+  RESMEM_ASSIGN_OR_RETURN(const bool raw, ReadRaw(found, body, most_rows, resolved));
+  if (raw) return {};
   const JsonValue* request = body.Find("request");
   if (request == nullptr) return {};
   if (request->kind != JsonValue::Kind::kText || body.Find("keys") != nullptr) {
@@ -26,15 +70,8 @@ Status Resolve(const Found& found, const JsonValue& body, JsonValue* resolved) {
                                       "' is not among the latest queries; send \"keys\" and "
                                       "\"logits\""};
   }
-  const auto put = [&](const char* name, const std::vector<float>& values) {
-    JsonValue& array = resolved->object[name];
-    array = JsonValue();
-    array.kind = JsonValue::Kind::kNumbers;
-    array.shape = {1, static_cast<int64_t>(values.size())};
-    for (const float value : values) array.numbers.emplace_back().real = value;
-  };
-  put("keys", query->key);
-  put("logits", query->logits);
+  resolved->object["keys"] = Matrix(query->key, 1);
+  resolved->object["logits"] = Matrix(query->logits, 1);
   return {};
 }
 
@@ -58,7 +95,7 @@ bool ReadBody(Context& context, const Call& call, Found* found, JsonValue* body,
 Result<RowSet> ReadBodyRows(const Found& found, const JsonValue& body, bool labelled,
                             int64_t most_rows) {
   JsonValue resolved;
-  RESMEM_RETURN_IF_ERROR(Resolve(found, body, &resolved));
+  RESMEM_RETURN_IF_ERROR(Resolve(found, body, most_rows, &resolved));
   return ReadRowSet(resolved, *found.state, labelled, most_rows);
 }
 
@@ -74,6 +111,9 @@ bool ReadAsking(Context& context, const Call& call, bool labelled, Asking* askin
   asking->rows = std::move(*rows);
   const Result<AnswerParameters> parameters = ReadAnswerParameters(asking->body);
   if (!parameters.ok()) return fail(parameters.status());
+  if (WaitedTooLong(context, call.arrived, parameters->timeout)) {
+    return fail({ErrorCode::kResourceExhausted, "the request waited longer than its timeout"});
+  }
   Result<PredictOptions> options =
       ChooseOptions(*asking->found.state, *parameters, context.limits.k);
   if (!options.ok()) return fail(options.status());

@@ -14,7 +14,8 @@ struct Asking {
   PredictOptions options;  // by "k", "sigma", "temperature", "method" of the body
   bool apply = true;       // "apply": false makes no change
 };
-// Rows are {"keys", "logits", ...}, or {"request": ID, "row": N}: a query that was answered lately.
+// Rows are {"keys", "logits", ...}; {"text": ...} or {"image": base64 of a file}, which the
+// memory's model reads; or {"request": ID, "row": N}: a query that was answered lately.
 bool ReadAsking(Context& context, const Call& call, bool labelled, Asking* asking,
                 Response* failure);
 

@@ -42,14 +42,49 @@ bool ComesFromElsewhere(const Request& head) {
   return scheme == std::string_view::npos || origin.substr(scheme + 3) != head.header("host");
 }
 
+// Whether the question may hold what the memory's model must read first.
+bool RunsModel(const Request& request, const ServedMemory& memory) {
+  const std::shared_ptr<const MemoryState> state = memory.state();
+  return state != nullptr && state->model != nullptr &&
+         request.body.find("\"keys\"") == std::string::npos;
+}
+
 // A client that is alone, with a small question to a memory that is searched quickly, is answered
 // by the thread that reads: handing over to another and back takes longer than the search.
 bool AnswersHere(const Context& context, const Request& request, ServedMemory& memory) {
   constexpr double kQuickSearch = 300e-6;
   constexpr size_t kSmallBody = 16 << 10;
-  return request.solo && request.body.size() <= kSmallBody && memory.model() == nullptr &&
+  return !memory.source().shards && request.solo && request.body.size() <= kSmallBody &&
+         !RunsModel(request, memory) &&
          memory.metrics().latest_search.load(std::memory_order_relaxed) < kQuickSearch &&
          context.quick.idle();
+}
+
+// Whoever answers for the service must find out why a request failed.  505 is a client's mistake.
+void LogFailure(const Exchange& exchange) {
+  constexpr size_t kMostReason = 500;
+  const std::string_view path = exchange.target.substr(0, exchange.target.find('?'));
+  if (exchange.status < 500 || exchange.status == 505 || path.starts_with("/v2/health/")) return;
+  LogWarning("failed", JsonText()
+                           .Add("request", exchange.id)
+                           .Add("method", exchange.method)
+                           .Add("path", path)
+                           .Add("status", exchange.status)
+                           .Add("reason", exchange.reason.substr(0, kMostReason)));
+}
+
+// Why the memory of the address is not asked for this; null where it is.
+const char* NotHere(const Context& context, const Route& route, const Call& call) {
+  const std::string_view pattern = route.pattern;
+  if (!pattern.starts_with("/v1/memories/{}/")) return nullptr;
+  const auto at = context.memories.find(call.name());
+  if (at == context.memories.end()) return nullptr;
+  const MemorySource& source = at->second.memory->source();
+  if (source.shards) {
+    return "this is a gateway to shards, which answers /v2/models only; ask a shard for its rows";
+  }
+  const bool changes = route.answer != nullptr || pattern.ends_with("/tune");
+  return source.read_only && changes ? "this memory is served --read-only" : nullptr;
 }
 
 Response Run(Context& context, const Route& route, const Call& call) {
@@ -82,7 +117,8 @@ Status Service::Load() {
       return {ErrorCode::kInvalidArgument,
               "two memories are named '" + source.name + "'; give NAME=PATH"};
     }
-    hosted.memory = std::make_shared<ServedMemory>(source, config_.recent_queries);
+    hosted.memory = std::make_shared<ServedMemory>(source, config_.recent_queries,
+                                                   config_.http.all_bodies_bytes);
     RESMEM_ASSIGN_OR_RETURN(std::shared_ptr<const MemoryState> state,
                             hosted.memory->Open(/*verify=*/true));
     hosted.memory->Publish(std::move(state));
@@ -96,6 +132,7 @@ Status Service::Load() {
 
 void Service::Start() {
   for (auto& [name, hosted] : context_.memories) {
+    if (hosted.memory->source().shards || hosted.memory->source().read_only) continue;
     const Status status = hosted.editor->Start();
     if (status.ok()) continue;
     // A folder that cannot be written, say: it is served all the same.
@@ -104,12 +141,16 @@ void Service::Start() {
   for (int i = 0; i < config_.workers; ++i) {
     threads_.emplace_back([this] { context_.quick.Work(); });
   }
-  threads_.emplace_back([this] { context_.slow.Work(); });
+  for (WorkQueue* queue : {&context_.slow, &context_.tuning, &context_.reloading}) {
+    threads_.emplace_back([queue] { queue->Work(); });
+  }
 }
 
 void Service::Stop() {
-  context_.quick.Close();
-  context_.slow.Close();
+  for (WorkQueue* queue :
+       {&context_.quick, &context_.slow, &context_.tuning, &context_.reloading}) {
+    queue->Close();
+  }
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
   for (auto& [name, hosted] : context_.memories) {
@@ -192,7 +233,11 @@ void Service::Handle(Request request, Reply reply) {
   const size_t question = request.target.find('?');
   if (question != std::string::npos) call.query = request.target.substr(question + 1);
   call.request = std::move(request);
+  call.arrived = WorkClock::now();
   call.reply = [once](Response response) { once->Give(std::move(response)); };
+  if (const char* why = NotHere(context_, *route, call)) {
+    return call.reply(ErrorResponse(501, why));
+  }
   if (route->lane == Lane::kInline) return call.reply(Run(context_, *route, call));
   Job job;
   job.bytes = static_cast<int64_t>(call.request.body.size());
@@ -213,6 +258,9 @@ void Service::Handle(Request request, Reply reply) {
   } else {
     auto shared = std::make_shared<Call>(std::move(call));
     job.run = [this, route, shared] {
+      if (WaitedTooLong(context_, shared->arrived)) {
+        return shared->reply(ErrorResponse(503, "the request waited too long; try again"));
+      }
       if (route->respond != nullptr) return shared->reply(Run(context_, *route, *shared));
       try {
         route->answer(context_, std::move(*shared));
@@ -221,7 +269,10 @@ void Service::Handle(Request request, Reply reply) {
       }
     };
   }
-  WorkQueue& queue = route->lane == Lane::kSlow ? context_.slow : context_.quick;
+  WorkQueue& queue = route->lane == Lane::kSlow     ? context_.slow
+                     : route->lane == Lane::kTuning ? context_.tuning
+                     : route->lane == Lane::kReload ? context_.reloading
+                                                    : context_.quick;
   if (!queue.Push(std::move(job))) {
     once->Give(ErrorResponse(429, "too many requests wait; try again"));
   }
@@ -229,6 +280,7 @@ void Service::Handle(Request request, Reply reply) {
 
 void Service::Done(const Exchange& exchange) {
   CountExchange(exchange.method, exchange.target, exchange.status, exchange.seconds);
+  LogFailure(exchange);
   if (!context_.limits.access_log) return;
   LogInfo("access", JsonText()
                         .Add("request", exchange.id)

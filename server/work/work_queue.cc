@@ -5,16 +5,18 @@
 namespace resmem::serve {
 
 bool WorkQueue::Push(Job&& job) {
-  bool gathering = false;
+  bool gathering = false, enough = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (closed_ || static_cast<int64_t>(jobs_.size()) >= limits_.waiting) return false;
+    gathering = gathering_;
+    if (gathering && job.group == jobs_.front().group) enough = --missing_ == 0;
     job.arrived = WorkClock::now();
     jobs_.push_back(std::move(job));
-    gathering = gathering_;
   }
-  // The thread that gathers must hear of it, whichever else is waiting.
-  gathering ? changed_.notify_all() : changed_.notify_one();
+  // While a thread gathers, the others wait for it too, and it is not to wake before all are there.
+  if (!gathering) changed_.notify_one();
+  if (enough) changed_.notify_all();
   return true;
 }
 
@@ -46,11 +48,10 @@ void WorkQueue::Gather(std::unique_lock<std::mutex>& lock) {
   const auto group = jobs_.front().group;
   const auto until = jobs_.front().arrived + limits_.gather;
   const int64_t expected = std::min(last_size_[group.get()], limits_.batch_requests);
+  missing_ = expected - CountLike(jobs_.front());
+  if (missing_ <= 0) return;
   gathering_ = true;
-  changed_.wait_until(lock, until, [&] {
-    return closed_ || jobs_.empty() || jobs_.front().group != group ||
-           CountLike(jobs_.front()) >= expected;
-  });
+  changed_.wait_until(lock, until, [&] { return closed_ || missing_ <= 0; });
   gathering_ = false;
 }
 

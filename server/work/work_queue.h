@@ -66,6 +66,7 @@ class WorkQueue {
   std::deque<Job> jobs_;
   std::map<const void*, int64_t> last_size_;  // of each group's latest batch
   bool gathering_ = false;                    // by one thread at a time, or they share what comes
+  int64_t missing_ = 0;                       // of the jobs that it waits for
   int64_t working_ = 0;                       // jobs that are being done
   bool closed_ = false;
 };

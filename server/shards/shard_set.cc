@@ -1,0 +1,71 @@
+#include "shards/shard_set.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "resmem/merge_neighbors.h"
+#include "shards/parts.h"
+
+namespace resmem::serve {
+namespace {
+
+bool IsAnswer(const Result<std::string>& answer) {
+  return answer.ok() || answer.status().code() == ErrorCode::kResourceExhausted;
+}
+
+}  // namespace
+
+ShardSet::ShardSet(ShardFile file, int64_t most_bytes)
+    : file_(std::move(file)), client_(file_, most_bytes) {
+  for (const ShardEntry& shard : file_.shards) rows_ += shard.rows;
+}
+
+Result<Gathered> ShardSet::Gather(const ResidualMemory& like, MatrixView keys, int64_t k) const {
+  k = std::min(k, rows_);
+  std::vector<PartsAnswer> answers;
+  std::vector<RowPart> parts;
+  std::vector<int64_t> missing;
+  Neighbors merged;
+  merged.queries = keys.rows;
+  if (k > 0) {
+    std::vector<Result<std::string>> came = client_.AskAll(WritePartsQuestion(keys, k));
+    answers.reserve(came.size());
+    for (size_t i = 0; i < came.size(); ++i) {
+      const std::string where = "shard " + std::to_string(i + 1) + ": ";
+      if (!IsAnswer(came[i])) {
+        return Status(came[i].status().code(), where + came[i].status().message());
+      }
+      if (!came[i].ok()) {
+        missing.push_back(static_cast<int64_t>(i) + 1);
+        continue;
+      }
+      Result<PartsAnswer> read =
+          ReadPartsAnswer(std::move(*came[i]), keys.rows, k, file_.shards[i].rows);
+      if (!read.ok()) return Status(ErrorCode::kCorrupt, where + read.status().message());
+      answers.push_back(std::move(*read));
+    }
+    std::vector<ShardNeighbors> shards;
+    int64_t first = 0;
+    for (const PartsAnswer& answer : answers) {
+      shards.push_back({&answer.found, first});
+      if (answer.part.rows == 0) continue;
+      first += answer.part.rows;
+      parts.push_back(answer.part);
+    }
+    if (!shards.empty()) RESMEM_RETURN_IF_ERROR(MergeNeighbors(shards, k, &merged));
+  }
+  Result<ResidualMemory> rows = OpenRowParts(like, parts);
+  if (!rows.ok()) return Status(ErrorCode::kCorrupt, "a shard: " + rows.status().message());
+  return Gathered{std::move(*rows), std::move(merged), std::move(missing)};
+}
+
+std::string ShardSet::MissingText(const std::vector<int64_t>& missing) const {
+  std::string text = missing.size() == 1 ? "shard " : "shards ";
+  for (size_t i = 0; i < missing.size(); ++i) {
+    if (i > 0) text += i + 1 == missing.size() ? " and " : ", ";
+    text += std::to_string(missing[i]);
+  }
+  return text + " of " + std::to_string(file_.shards.size()) + " did not answer in time";
+}
+
+}  // namespace resmem::serve
