@@ -177,6 +177,31 @@ int resmem_neighbors(resmem_memory* memory, const resmem_matrix* keys, int64_t k
   });
 }
 
+int resmem_distance_percentiles(resmem_memory* memory, const resmem_matrix* keys, int32_t threads,
+                                const resmem_watch* watch, float* percentiles) {
+  return Guarded([&]() -> Status {
+    if (memory == nullptr || keys == nullptr) return Invalid("the memory or keys is NULL");
+    const auto state = CurrentState(memory);
+    RESMEM_ASSIGN_OR_RETURN(const MatrixView view, View(*keys, "keys"));
+    if (percentiles == nullptr && view.rows > 0) return Invalid("percentiles is NULL");
+    const MemoryDescription& description = state->memory.description();
+    if (!description.blend.has_value()) {
+      return {ErrorCode::kUnsupported,
+              std::string("this memory answers by ") + MethodName(description.answer) +
+                  " and does not know the distances of tuning rows: tune it on held-out rows; "
+                  "where a blend is adopted it knows them"};
+    }
+    Watch progress(watch);
+    Neighbors neighbors;
+    RESMEM_RETURN_IF_ERROR(state->predictor.FindNeighbors(view, description.blend->parameters.k, {},
+                                                          threads, &progress, &neighbors));
+    for (int64_t row = 0; row < view.rows; ++row) {
+      percentiles[row] = state->predictor.DistancePercentile(neighbors, row);
+    }
+    return {};
+  });
+}
+
 int resmem_weights(const float* distances, int64_t queries, int64_t k, float sigma,
                    float* weights) {
   return Guarded([&]() -> Status {
@@ -227,7 +252,7 @@ int resmem_read_rows(resmem_memory* memory, const int64_t* rows, int64_t count,
       return Invalid("labels are of a classification, targets of a regression");
     }
     for (int64_t i = 0; i < count; ++i) CopyRow(state->memory, rows[i], i, wanted);
-    return {};
+    return state->memory.damage();
   });
 }
 

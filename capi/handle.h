@@ -14,13 +14,14 @@
 #include <utility>
 
 #include "capi/resmem.h"
+#include "resmem/mapped_files.h"
 #include "resmem/predictor.h"
 #include "resmem/ram_memory.h"
 #include "resmem/report/report.h"
 
 namespace resmem::capi {
 
-// One state of a memory; whoever reads it keeps it.
+// One state of a memory; its readers keep it.
 struct State {
   explicit State(ResidualMemory memory_in) : memory(std::move(memory_in)), predictor(memory) {}
   const ResidualMemory memory;
@@ -33,6 +34,7 @@ struct resmem_memory {
   std::optional<resmem::RamFolder> ram;
   std::string path;
   bool exact = false;
+  std::atomic<double> wait_seconds = 0;
   std::mutex changing;  // held by the one call that changes the memory
   std::mutex mutex;     // guards `state`
   std::shared_ptr<const resmem::capi::State> state;
@@ -44,6 +46,9 @@ std::shared_ptr<const State> CurrentState(resmem_memory* memory);
 // Opens the memory at the handle's path; its checksums are compared where `verify` says so.
 Status Load(resmem_memory* memory, bool verify);
 inline constexpr char kGiveFewerRows[] = "not enough memory; give fewer rows at a time";
+inline constexpr char kPageLost[] =
+    "a file became shorter, or could not be read any more, while it was open; restore it from a "
+    "copy and open the memory again";
 inline constexpr char kNotOpenedAgain[] =
     "not enough memory after the change; the change was made: free some, then call resmem_reload, "
     "and do not make the change again";
@@ -52,6 +57,11 @@ inline constexpr char kNotOpenedAgain[] =
 struct NotOpenedAgain : std::exception {
   const char* what() const noexcept override { return kNotOpenedAgain; }
 };
+
+// For a change without progress.
+inline ChangeOptions Waiting(const resmem_memory* memory) {
+  return {memory->wait_seconds, nullptr};
+}
 
 // The change, then the new state.
 template <class Body>
@@ -80,7 +90,9 @@ Status Invalid(std::string message);
 template <class Body>
 int Guarded(const Body& body) noexcept {
   try {
-    const Status status = body();
+    const int64_t lost = LostPages();
+    Status status = body();
+    if (status.ok() && LostPages() != lost) status = Status(ErrorCode::kCorrupt, kPageLost);
     return Report(status.code(), status.message().c_str());
   } catch (const std::bad_alloc&) {
     return Report(ErrorCode::kResourceExhausted, kGiveFewerRows);

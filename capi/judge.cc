@@ -61,6 +61,7 @@ Result<TuneOptions> ReadTuneOptions(const resmem_tune_options& wanted) {
   if (wanted.folds >= 0) options.folds = wanted.folds;
   options.seed = wanted.seed;
   options.threads = wanted.threads;
+  options.fit_megabytes = wanted.fit_megabytes;
   RESMEM_ASSIGN_OR_RETURN(options.key_transforms, ReadKeyTransforms(wanted.key_transform));
   return options;
 }
@@ -84,6 +85,7 @@ void resmem_tune_options_init(resmem_tune_options* options) {
   options->size = sizeof(*options);
   options->fpr_limit = TuneOptions().fpr_limit;
   options->folds = -1;
+  options->fit_megabytes = TuneOptions().fit_megabytes;
 }
 
 int resmem_tune(resmem_memory* memory, const resmem_rows* rows, const resmem_tune_options* options,
@@ -108,13 +110,32 @@ int resmem_tune(resmem_memory* memory, const resmem_rows* rows, const resmem_tun
     RunInfo run = DescribeCall("tune", *memory, *state);
     run.seeds["folds"] = wanted.seed;
     const std::string document = json != nullptr ? TuningJson(tuning, run) : "";
-    if (wanted.dry_run == 0) {
-      RESMEM_RETURN_IF_ERROR(UpdateDescription(
-          memory->path, ApplyTuning(state->memory.description(), tuning), {.progress = &watch}));
+    if (wanted.dry_run == 0 && tuning.answer.has_value()) {
+      RESMEM_RETURN_IF_ERROR(UpdateDescription(memory->path,
+                                               ApplyTuning(state->memory.description(), tuning),
+                                               {memory->wait_seconds, &watch}));
       RESMEM_RETURN_IF_ERROR(Load(memory, /*verify=*/false));
     }
     return GiveText(document, json);
   });
+}
+
+int resmem_undo_tuning(resmem_memory* memory, const resmem_watch* watch) {
+  return Guarded([&]() -> Status {
+    if (memory == nullptr) return Invalid("the memory is NULL");
+    const std::lock_guard<std::mutex> lock(memory->changing);
+    Watch progress(watch);
+    RESMEM_ASSIGN_OR_RETURN(const MemoryDescription former,
+                            UndoTuning(CurrentState(memory)->memory.description()));
+    RESMEM_RETURN_IF_ERROR(UpdateDescription(memory->path, former, {.progress = &progress}));
+    return Load(memory, /*verify=*/false);
+  });
+}
+
+const char* resmem_answer(resmem_memory* memory) {
+  if (memory == nullptr) return nullptr;
+  const auto state = CurrentState(memory);
+  return state == nullptr ? nullptr : MethodName(state->memory.description().answer);
 }
 
 void resmem_evaluate_options_init(resmem_evaluate_options* options) {

@@ -143,6 +143,10 @@ int resmem_open(const char* path, const resmem_open_options* options, resmem_mem
   });
 }
 
+void resmem_guard_files(void) {
+  GuardMappedFiles();
+}
+
 void resmem_close(resmem_memory* memory) {
   delete memory;
 }
@@ -283,8 +287,10 @@ int resmem_describe(resmem_memory* memory, char** json) {
   return Guarded([&]() -> Status {
     RESMEM_RETURN_IF_ERROR(CheckHandle(memory, json));
     const auto state = CurrentState(memory);
-    const RunInfo run = DescribeCall("describe", *memory, *state);
-    return GiveText(MemoryJson(*run.memory, run), json);
+    RunInfo run = DescribeCall("describe", *memory, *state);
+    MemoryInfo info = *run.memory;
+    RESMEM_ASSIGN_OR_RETURN(info.snapshots, ListSnapshots(memory->path, state->memory));
+    return GiveText(MemoryJson(info, run), json);
   });
 }
 
@@ -304,16 +310,44 @@ const char* resmem_path(const resmem_memory* memory) {
 }
 
 int resmem_append(resmem_memory* memory, const resmem_rows* rows, const resmem_watch* watch) {
+  resmem_append_options options;
+  resmem_append_options_init(&options);
+  if (watch != nullptr) options.watch = *watch;
+  return resmem_append_with(memory, rows, &options, nullptr);
+}
+
+void resmem_append_options_init(resmem_append_options* options) {
+  *options = {};
+  options->size = sizeof(*options);
+}
+
+int resmem_append_with(resmem_memory* memory, const resmem_rows* rows,
+                       const resmem_append_options* options, int32_t* repeated) {
   return Guarded([&]() -> Status {
     RESMEM_RETURN_IF_ERROR(CheckHandle(memory, memory));
+    RESMEM_ASSIGN_OR_RETURN(const resmem_append_options wanted,
+                            ReadOptions(options, resmem_append_options_init));
     RowsView view;
     RESMEM_RETURN_IF_ERROR(ReadRowsView(rows, &view));
-    Watch progress(watch);
+    Watch progress(&wanted.watch);
+    AppendOptions appending;
+    if (wanted.token != nullptr) appending.token = wanted.token;
+    appending.change = {memory->wait_seconds, &progress};
     return Change(memory, [&]() -> Status {
       RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer,
-                              MemoryWriter::Append(memory->path, view.rows.count()));
-      return WriteAll(view.rows, &writer, &progress);
+                              MemoryWriter::Append(memory->path, view.rows.count(), appending));
+      if (repeated != nullptr) *repeated = writer.repeated() ? 1 : 0;
+      return writer.repeated() ? Status() : WriteAll(view.rows, &writer, &progress);
     });
+  });
+}
+
+int resmem_set_wait(resmem_memory* memory, double seconds) {
+  return Guarded([&]() -> Status {
+    RESMEM_RETURN_IF_ERROR(CheckHandle(memory, memory));
+    if (!(seconds >= 0)) return Invalid("the seconds to wait are negative or not a number");
+    memory->wait_seconds = seconds;
+    return {};
   });
 }
 
@@ -322,7 +356,7 @@ int resmem_delete(resmem_memory* memory, const uint64_t* ids, int64_t count) {
     RESMEM_RETURN_IF_ERROR(CheckHandle(memory, memory));
     if (count < 0 || (ids == nullptr && count > 0)) return Invalid("ids is NULL or negative");
     return Change(memory, [&] {
-      return DeleteRows(memory->path, {ids, static_cast<size_t>(count)});
+      return DeleteRows(memory->path, {ids, static_cast<size_t>(count)}, Waiting(memory));
     });
   });
 }
@@ -332,7 +366,9 @@ int resmem_compact(resmem_memory* memory, int32_t freeze, const resmem_watch* wa
     RESMEM_RETURN_IF_ERROR(CheckHandle(memory, memory));
     Watch progress(watch);
     return Change(memory, [&] {
-      return CompactMemory(memory->path, {.freeze = freeze != 0, .progress = &progress});
+      return CompactMemory(
+          memory->path,
+          {.freeze = freeze != 0, .progress = &progress, .wait_seconds = memory->wait_seconds});
     });
   });
 }
@@ -343,7 +379,7 @@ int resmem_set_parameters(resmem_memory* memory, int64_t k, float sigma, float t
     return Change(memory, [&] {
       MemoryDescription description = CurrentState(memory)->memory.description();
       description.parameters = {k, sigma, temperature};
-      return UpdateDescription(memory->path, description);
+      return UpdateDescription(memory->path, description, Waiting(memory));
     });
   });
 }
@@ -383,6 +419,7 @@ int resmem_index(resmem_memory* memory, const resmem_index_options* options) {
     index.seed = wanted.seed;
     index.threads = wanted.threads;
     index.progress = &progress;
+    index.wait_seconds = memory->wait_seconds;
     return Change(memory, [&] { return IndexMemory(memory->path, index); });
   });
 }
@@ -390,6 +427,6 @@ int resmem_index(resmem_memory* memory, const resmem_index_options* options) {
 int resmem_remove_index(resmem_memory* memory) {
   return Guarded([&]() -> Status {
     RESMEM_RETURN_IF_ERROR(CheckHandle(memory, memory));
-    return Change(memory, [&] { return RemoveIndex(memory->path); });
+    return Change(memory, [&] { return RemoveIndex(memory->path, Waiting(memory)); });
   });
 }

@@ -107,6 +107,11 @@ typedef struct resmem_open_options {
 RESMEM_API void resmem_open_options_init(resmem_open_options* options);
 RESMEM_API int resmem_open(const char* path, const resmem_open_options* options,
                            resmem_memory** memory);
+/* Files of a memory are mapped.  Where somebody else makes one shorter, or the disk cannot read it
+ * any more, reading it sends SIGBUS, which ends the process.  After this call it does not: the call
+ * that reads it, and later ones on that memory, give RESMEM_CORRUPT.  Installs a handler of SIGBUS,
+ * which asks the one before it about addresses that are not of a memory. */
+RESMEM_API void resmem_guard_files(void);
 /* What the handle held is freed when the calls that still read it have returned.  NULL is fine. */
 RESMEM_API void resmem_close(resmem_memory* memory);
 
@@ -173,8 +178,26 @@ RESMEM_API const char* resmem_path(const resmem_memory* memory);
 
 RESMEM_API int resmem_append(resmem_memory* memory, const resmem_rows* rows,
                              const resmem_watch* watch);
+typedef struct resmem_append_options {
+  size_t size;
+  const char* token; /* your name for these rows; NULL: none.  Where the memory knows it (the latest
+                        1,000 are kept), they are there already, and nothing is added */
+  resmem_watch watch;
+} resmem_append_options;
+RESMEM_API void resmem_append_options_init(resmem_append_options* options);
+/* resmem_append() with these.  *repeated (may be NULL): 1 where the memory knew the token.  So a
+ * call of which nobody knows how it ended may be made again. */
+RESMEM_API int resmem_append_with(resmem_memory* memory, const resmem_rows* rows,
+                                  const resmem_append_options* options, int32_t* repeated);
+/* How long changes by this handle wait for another process that is changing the memory; they fail
+ * with RESMEM_RESOURCE_EXHAUSTED then.  0 at first: they fail at once. */
+RESMEM_API int resmem_set_wait(resmem_memory* memory, double seconds);
 /* An id that does not live in the memory is RESMEM_NOT_FOUND, and nothing is deleted. */
 RESMEM_API int resmem_delete(resmem_memory* memory, const uint64_t* ids, int64_t count);
+/* Which snapshots still hold these rows, deleted or not: "monday: 3, 5", one snapshot a line, ids
+ * ascending; "" where none does. */
+RESMEM_API int resmem_find_in_snapshots(resmem_memory* memory, const uint64_t* ids, int64_t count,
+                                        char** lines);
 /* Rewrites it without deleted rows.  freeze: logits become residuals at the memory's T. */
 RESMEM_API int resmem_compact(resmem_memory* memory, int32_t freeze, const resmem_watch* watch);
 RESMEM_API int resmem_set_parameters(resmem_memory* memory, int64_t k, float sigma,
@@ -183,6 +206,18 @@ RESMEM_API int resmem_set_parameters(resmem_memory* memory, int64_t k, float sig
 RESMEM_API int resmem_reload(resmem_memory* memory);
 /* Compares every checksum. */
 RESMEM_API int resmem_verify(resmem_memory* memory, const resmem_watch* watch);
+
+/* Named states to come back to (docs/versions.md): folders MEMORY/snapshots/NAME that resmem_open()
+ * opens, sharing files with the memory.  resmem_describe() lists them.  A memory in RAM has none:
+ * RESMEM_UNSUPPORTED.  note may be NULL. */
+RESMEM_API int resmem_snapshot_take(resmem_memory* memory, const char* name, const char* note);
+RESMEM_API int resmem_snapshot_drop(resmem_memory* memory, const char* name);
+/* Makes the memory what it was then; what it is now is gone, unless a snapshot has it. */
+RESMEM_API int resmem_rollback(resmem_memory* memory, const char* name, const resmem_watch* watch);
+/* The document of `resmem diff --json`: from one snapshot to another, or with NULL to the memory as
+ * it is now. */
+RESMEM_API int resmem_diff(resmem_memory* memory, const char* before, const char* after,
+                           char** json);
 
 typedef struct resmem_index_options {
   size_t size;
@@ -218,12 +253,19 @@ typedef struct resmem_tune_options {
   resmem_watch watch;
   const char* key_transform; /* "auto": chosen; "keep": the memory's own; or as in
                                 resmem_build_options.  NULL: auto */
+  int64_t fit_megabytes;     /* for the rows that the blend is fitted on, 20 bytes for each class of
+                                a row; of more than fit, as many as do */
 } resmem_tune_options;
 RESMEM_API void resmem_tune_options_init(resmem_tune_options* options);
-/* Chooses the parameters on held-out rows and stores them.  rows NULL: the memory's own, each
- * without itself.  json may be NULL. */
+/* Fits the memory's answer on held-out rows and stores it; the document says in "answer" which it
+ * is.  Without that field nothing was fitted, and the memory is as it was.  rows NULL: the memory's
+ * own, each without itself.  json may be NULL. */
 RESMEM_API int resmem_tune(resmem_memory* memory, const resmem_rows* rows,
                            const resmem_tune_options* options, char** json);
+/* Restores what the memory answered before the last tuning, once; then RESMEM_NOT_FOUND. */
+RESMEM_API int resmem_undo_tuning(resmem_memory* memory, const resmem_watch* watch);
+/* By what it answers: "resmem", "blend", "logit-boost" or "base".  NULL for NULL. */
+RESMEM_API const char* resmem_answer(resmem_memory* memory);
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
@@ -251,6 +293,14 @@ RESMEM_API int resmem_predict(resmem_memory* memory, const resmem_matrix* keys,
 RESMEM_API int resmem_neighbors(resmem_memory* memory, const resmem_matrix* keys, int64_t k,
                                 const int64_t* exclude, int32_t threads, const resmem_watch* watch,
                                 int64_t* rows, float* distances, uint64_t* ids);
+
+/* How far keys lie from the memory: for each row the percentile, 0 to 100, of its distance among
+ * the rows that the memory's blend was fitted on; -1 where no neighbor is found.  A row is unknown
+ * at a rate x where that is 100 (1 - x) or more (docs/predictor.md).  RESMEM_UNSUPPORTED for a
+ * memory that answers by no blend. */
+RESMEM_API int resmem_distance_percentiles(resmem_memory* memory, const resmem_matrix* keys,
+                                           int32_t threads, const resmem_watch* watch,
+                                           float* percentiles);
 
 /* Each neighbor's share in an answer: exp(-distance / sigma) over the sum of its line, 0 where the
  * distance is infinite.  Distances as from resmem_neighbors(), queries x k. */

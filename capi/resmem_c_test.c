@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "resmem.h"
 
@@ -183,6 +184,25 @@ static void TestChanges(const char* folder) {
   EXPECT(memcmp(scores, again, sizeof(scores)) == 0);
   EXPECT(strcmp(resmem_path(saved), path) == 0);
 
+  /* A name for rows makes a repetition harmless; a shorter struct of an earlier program is read. */
+  resmem_append_options options;
+  resmem_append_options_init(&options);
+  options.token = "week47";
+  int32_t repeated = -1;
+  resmem_rows week = Rows(0, 50);
+  EXPECT_OK(resmem_append_with(saved, &week, &options, &repeated));
+  EXPECT(repeated == 0);
+  EXPECT_OK(resmem_append_with(saved, &week, &options, &repeated));
+  EXPECT(repeated == 1);
+  options.size = offsetof(resmem_append_options, token);
+  EXPECT_OK(resmem_append_with(saved, &week, &options, NULL));
+  EXPECT_OK(resmem_get_info(saved, &info));
+  EXPECT(info.rows == kRows + 98);
+  EXPECT_OK(resmem_save(memory, path, 1, NULL));
+  EXPECT_OK(resmem_reload(saved));
+  EXPECT(resmem_set_wait(saved, -1) == RESMEM_INVALID_ARGUMENT);
+  EXPECT_OK(resmem_set_wait(saved, 0.5));
+
   /* Another handle changes it; ours sees it when asked to. */
   resmem_memory* other = NULL;
   EXPECT_OK(resmem_open(path, NULL, &other));
@@ -195,6 +215,30 @@ static void TestChanges(const char* folder) {
   EXPECT(memcmp(scores, again, sizeof(scores)) == 0);
   EXPECT_OK(resmem_index(other, NULL));
   EXPECT_OK(resmem_remove_index(other));
+
+  /* A snapshot brings back what was deleted. */
+  char* text = NULL;
+  const uint64_t forgotten[2] = {7, 5};
+  EXPECT(resmem_snapshot_take(memory, "monday", NULL) == RESMEM_UNSUPPORTED);
+  EXPECT(resmem_snapshot_take(other, "../x", NULL) == RESMEM_INVALID_ARGUMENT);
+  EXPECT(resmem_snapshot_take(other, NULL, NULL) == RESMEM_INVALID_ARGUMENT);
+  EXPECT_OK(resmem_snapshot_take(other, "monday", "a note"));
+  EXPECT_OK(resmem_delete(other, forgotten, 2));
+  EXPECT_OK(resmem_find_in_snapshots(other, forgotten, 2, &text));
+  EXPECT(strcmp(text, "monday: 5, 7") == 0);
+  resmem_free(text);
+  EXPECT_OK(resmem_diff(other, "monday", NULL, &text));
+  EXPECT(strstr(text, "\"removed_ids\":[5,7]") != NULL);
+  resmem_free(text);
+  EXPECT(resmem_diff(other, "tuesday", NULL, &text) == RESMEM_NOT_FOUND);
+  EXPECT_OK(resmem_describe(other, &text));
+  EXPECT(strstr(text, "\"note\":\"a note\"") != NULL);
+  resmem_free(text);
+  EXPECT_OK(resmem_rollback(other, "monday", NULL));
+  EXPECT_OK(resmem_find_ids(other, forgotten, 2, (int64_t[2]){0}));
+  EXPECT(resmem_rollback(other, "tuesday", NULL) == RESMEM_NOT_FOUND);
+  EXPECT_OK(resmem_snapshot_drop(other, "monday"));
+  EXPECT(resmem_snapshot_drop(other, "monday") == RESMEM_NOT_FOUND);
   resmem_close(other);
   resmem_close(saved);
   resmem_close(memory);
@@ -288,6 +332,74 @@ static void TestErrors(void) {
   resmem_close(memory);
 }
 
+static void Change(const char* path, long place) {
+  FILE* file = fopen(path, "r+b");
+  EXPECT(file != NULL && fseek(file, place, SEEK_SET) == 0);
+  const int byte = getc(file);
+  EXPECT(fseek(file, place, SEEK_SET) == 0 && putc(byte ^ 64, file) != EOF && fclose(file) == 0);
+}
+
+/* What a block holds that was opened before it broke is an error, not a value. */
+static void TestDamage(const char* folder) {
+  char path[280], segment[320];
+  snprintf(path, sizeof(path), "%s/damaged", folder);
+  resmem_close(Build(path, 0, kRows));
+  snprintf(segment, sizeof(segment), "%s/segment-000001.resmem", path);
+  Change(segment, 1000); /* a key */
+  resmem_memory* memory = NULL;
+  EXPECT(resmem_open(path, NULL, &memory) == RESMEM_CORRUPT && memory == NULL);
+  Change(segment, 1000);
+  EXPECT_OK(resmem_open(path, NULL, &memory));
+  Change(segment, 1000);
+  EXPECT(resmem_reload(memory) == RESMEM_CORRUPT);
+  /* The state after a change compares what is read, when it is read. */
+  const uint64_t gone = 9;
+  EXPECT_OK(resmem_delete(memory, &gone, 1));
+  float stored[kDim];
+  const int64_t row = 0;
+  resmem_row_arrays arrays;
+  memset(&arrays, 0, sizeof(arrays));
+  arrays.size = sizeof(arrays);
+  arrays.keys = stored;
+  EXPECT(resmem_read_rows(memory, &row, 1, &arrays) == RESMEM_CORRUPT);
+  EXPECT(strstr(resmem_last_error(), "section keys") != NULL);
+  resmem_close(memory);
+}
+
+/* Somebody makes a mapped file shorter: errors, and this process lives.  Small ones are not mapped.
+ */
+static void TestCutFile(const char* folder) {
+  enum { kMany = 4000 };
+  static float many_keys[kMany * kDim], many_logits[kMany * kClasses];
+  static int32_t many_labels[kMany];
+  for (int row = 0; row < kMany; ++row) {
+    const int from = row % kRows;
+    memcpy(many_keys + row * kDim, keys + from * kDim, kDim * sizeof(float));
+    memcpy(many_logits + row * kClasses, logits + from * kClasses, kClasses * sizeof(float));
+    many_labels[row] = labels[from];
+  }
+  resmem_rows rows = Rows(0, 1);
+  rows.keys = Matrix(many_keys, kMany, kDim);
+  rows.logits = Matrix(many_logits, kMany, kClasses);
+  rows.labels = many_labels;
+  char path[280], segment[320];
+  snprintf(path, sizeof(path), "%s/cut", folder);
+  snprintf(segment, sizeof(segment), "%s/segment-000001.resmem", path);
+  resmem_memory *memory = NULL, *other = Build(NULL, 0, kRows);
+  EXPECT_OK(resmem_build(path, &rows, NULL, &memory));
+  static float scores[kQueries * kClasses];
+  EXPECT_OK(Predict(memory, NULL, scores, NULL));
+  resmem_guard_files();
+  EXPECT(truncate(segment, 4096) == 0);
+  for (int again = 0; again < 2; ++again) {
+    EXPECT(Predict(memory, NULL, scores, NULL) == RESMEM_CORRUPT);
+    EXPECT(strstr(resmem_last_error(), "shorter") != NULL);
+  }
+  EXPECT_OK(Predict(other, NULL, scores, NULL));
+  resmem_close(other);
+  resmem_close(memory);
+}
+
 int main(void) {
   const char* parent = getenv("TMPDIR");
   char folder[256], command[300];
@@ -301,6 +413,8 @@ int main(void) {
   TestChanges(folder);
   TestFiles();
   TestErrors();
+  TestDamage(folder);
+  TestCutFile(folder);
   snprintf(command, sizeof(command), "rm -rf %s", folder);
   if (system(command) != 0) ++failures;
   printf("%s\n", failures == 0 ? "all as expected" : "FAILED");

@@ -8,12 +8,13 @@ from typing import Any
 
 from ._lib import (Cancelled, InvalidValue, MemoryFileError, MemoryNotFound, OutOfMemory, ResmemError, UnknownId,
                    lib as _library)
-from .documents import Diagnosis, Document, Evaluation, Explanation, MemoryInfo, Tuning
+from .documents import Diagnosis, Difference, Document, Evaluation, Explanation, MemoryInfo, Tuning
 from .memory import Memory, Neighbors, StoredRows
 
 __version__: str = _library.resmem_version().decode()
 __all__ = ["Memory", "Neighbors", "StoredRows", "ResMemClassifier", "ResMemRegressor", "from_torch",
-           "TorchMemory", "Document", "Evaluation", "Tuning", "Explanation", "Diagnosis", "MemoryInfo",
+           "TorchMemory", "Document", "Evaluation", "Tuning", "Explanation", "Diagnosis", "Difference",
+           "MemoryInfo",
            "ResmemError", "InvalidValue", "UnknownId", "MemoryFileError", "MemoryNotFound", "OutOfMemory",
            "Cancelled", "__version__"]
 

@@ -57,7 +57,7 @@ def matrix_struct(array: Optional[np.ndarray]) -> _lib.Matrix:
 def address(array: np.ndarray) -> int:
     """Of the first element: array.ctypes.data, in a third of its time where the array allows it."""
     if array.flags.carray and array.size:  # writable, and without gaps
-        return ctypes.addressof(ctypes.c_byte.from_buffer(array))
+        return ctypes.addressof(ctypes.c_byte.from_buffer(array))  # type: ignore[arg-type]
     return array.ctypes.data
 
 
@@ -69,7 +69,7 @@ def integers(values: Any, rows: int, name: str, kind: type) -> np.ndarray:
         whole = np.asarray(array, dtype=np.float64) if array.dtype.kind == "f" else None
         if whole is None or not np.all(np.isfinite(whole)) or np.any(whole != np.floor(whole)):
             raise _lib.InvalidValue(f"{name}: has the type {array.dtype}, whole numbers are needed")
-    limits = np.iinfo(kind)
+    limits: Any = np.iinfo(kind)
     if array.size and (int(array.min()) < limits.min or int(array.max()) > limits.max):
         raise _lib.InvalidValue(f"{name}: holds {array.min()} to {array.max()}, allowed are "
                                 f"{limits.min} to {limits.max}")

@@ -1,5 +1,5 @@
 """What a scikit-learn estimator gives a memory: logits or predictions, and keys."""
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Dict, Optional
 
 import numpy as np
 
@@ -59,7 +59,7 @@ def _is_network(estimator: Any) -> bool:
     return hasattr(estimator, "coefs_") and hasattr(estimator, "intercepts_") and len(estimator.coefs_) > 1
 
 
-_ACTIVATIONS = {
+_ACTIVATIONS: Dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "identity": lambda x: x,
     "relu": lambda x: np.maximum(x, 0),
     "tanh": np.tanh,

@@ -51,6 +51,10 @@ class Info(ctypes.Structure):
                 ("k", c_int64), ("sigma", c_float), ("temperature", c_float)]
 
 
+class AppendOptions(ctypes.Structure):
+    _fields_ = [("size", c_size_t), ("token", c_char_p), ("watch", Watch)]
+
+
 class IndexOptions(ctypes.Structure):
     _fields_ = [("size", c_size_t), ("recall", c_double), ("code_bits", c_int32),
                 ("threads", c_int32), ("queries", Matrix), ("seed", c_uint64), ("watch", Watch)]
@@ -61,7 +65,7 @@ class TuneOptions(ctypes.Structure):
                 ("sigma_count", c_int64), ("temperature", c_void_p), ("temperature_count", c_int64),
                 ("objective", c_char_p), ("method", c_char_p), ("fpr_limit", c_double), ("folds", c_int64),
                 ("seed", c_uint64), ("dry_run", c_int32), ("any_model", c_int32),
-                ("threads", c_int32), ("watch", Watch), ("key_transform", c_char_p)]
+                ("threads", c_int32), ("watch", Watch), ("key_transform", c_char_p), ("fit_megabytes", c_int64)]
 
 
 class PredictOptions(ctypes.Structure):
@@ -95,14 +99,23 @@ _FUNCTIONS = {
     "describe": [c_void_p, _TEXT],
     "classes": [c_void_p, _TEXT],
     "append": [c_void_p, _P(Rows), _P(Watch)],
+    "append_with": [c_void_p, _P(Rows), _P(AppendOptions), _P(c_int32)],
+    "set_wait": [c_void_p, c_double],
     "delete": [c_void_p, c_void_p, c_int64],
     "compact": [c_void_p, c_int32, _P(Watch)],
+    "snapshot_take": [c_void_p, c_char_p, c_char_p],
+    "snapshot_drop": [c_void_p, c_char_p],
+    "rollback": [c_void_p, c_char_p, _P(Watch)],
+    "diff": [c_void_p, c_char_p, c_char_p, _TEXT],
+    "find_in_snapshots": [c_void_p, c_void_p, c_int64, _TEXT],
     "set_parameters": [c_void_p, c_int64, c_float, c_float],
     "reload": [c_void_p],
     "verify": [c_void_p, _P(Watch)],
     "index": [c_void_p, _P(IndexOptions)],
     "remove_index": [c_void_p],
     "tune": [c_void_p, _P(Rows), _P(TuneOptions), _TEXT],
+    "undo_tuning": [c_void_p, _P(Watch)],
+    "distance_percentiles": [c_void_p, _P(Matrix), c_int32, _P(Watch), c_void_p],
     "predict": [c_void_p, _P(Matrix), _P(Matrix), _P(PredictOptions), _P(Output), _P(Output)],
     "neighbors": [c_void_p, _P(Matrix), c_int64, c_void_p, c_int32, _P(Watch), c_void_p, c_void_p, c_void_p],
     "weights": [c_void_p, c_int64, c_int64, c_float, c_void_p],
@@ -122,6 +135,7 @@ _OTHERS = {
     "free": (None, [c_void_p]),
     "close": (None, [c_void_p]),
     "path": (c_char_p, [c_void_p]),
+    "answer": (c_char_p, [c_void_p]),
     "files_count": (c_int64, [c_void_p]),
     "files_name": (c_char_p, [c_void_p, c_int64]),
     "files_bytes": (c_void_p, [c_void_p, c_int64, _P(c_size_t)]),
@@ -162,7 +176,7 @@ for _name, _arguments in _FUNCTIONS.items():
 for _name, (_result, _arguments) in _OTHERS.items():
     getattr(lib, "resmem_" + _name).argtypes = _arguments
     getattr(lib, "resmem_" + _name).restype = _result
-for _options in (OpenOptions, BuildOptions, IndexOptions, TuneOptions, PredictOptions, EvaluateOptions):
+for _options in (OpenOptions, BuildOptions, AppendOptions, IndexOptions, TuneOptions, PredictOptions, EvaluateOptions):
     _snake = "".join("_" + c.lower() if c.isupper() else c for c in _options.__name__)
     _init = getattr(lib, f"resmem{_snake}_init")
     _init.argtypes, _init.restype = [_P(_options)], None
@@ -213,7 +227,7 @@ def error_of(code: int) -> ResmemError:
     """The exception for a code of this thread's last call."""
     message = lib.resmem_last_error().decode("utf-8", "replace")
     if code == 3:
-        kind = UnknownId if "the id " in message else MemoryNotFound
+        kind = UnknownId if "the id " in message else InvalidValue if "no earlier tuning" in message else MemoryNotFound
     elif code == 9:
         kind = OutOfMemory if "memory to" in message or "more memory" in message or \
             "enough memory" in message else MemoryFileError

@@ -7,7 +7,7 @@ import ctypes
 import sys
 import threading
 import time
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, List, Optional, Tuple, Union
 
 from . import _lib
 
@@ -23,12 +23,13 @@ class Bar:
 
     def draw(self, stage: str, done: int, total: int) -> None:
         now = time.monotonic()
-        if now < self._next and done < total:
+        if now < self._next and not 0 < total <= done:
             return
         self._next = now + 0.1
-        share = done / total if total > 0 else 1.0
-        filled = int(30 * share)
-        line = f"{stage:<12} [{'#' * filled}{'.' * (30 - filled)}] {100 * share:3.0f} %  {done:,} of {total:,}"
+        line = f"{stage:<12} {done:,}"  # where nobody knows how much there is
+        if total > 0:
+            filled = int(30 * done / total)
+            line = f"{stage:<12} [{'#' * filled}{'.' * (30 - filled)}] {100 * done / total:3.0f} %  {done:,} of {total:,}"
         print("\r" + line.ljust(len(self._drawn)), end="", file=sys.stderr, flush=True)
         self._drawn = line
 
@@ -73,7 +74,7 @@ class Watch:
             self._bar.close()
 
 
-def _finish(code: int, error: Optional[Exception], watch: Watch) -> None:
+def _finish(code: int, error: Optional[BaseException], watch: Watch) -> None:
     if watch.failure is not None:
         raise watch.failure
     if error is not None:
@@ -89,7 +90,7 @@ def run(function: Callable[..., int], watch: Watch, *arguments: Any) -> None:
         finally:
             watch.close()
         return
-    outcome: list = []
+    outcome: List[Tuple[int, Optional[BaseException]]] = []
     done = threading.Event()
 
     def work() -> None:
@@ -115,4 +116,16 @@ def run(function: Callable[..., int], watch: Watch, *arguments: Any) -> None:
     finally:
         watch.close()
     worker.join()
-    _finish(*outcome[0], watch)
+    code, error = outcome[0]
+    _finish(code, error, watch)
+
+
+def document(kind: Any, function: str, *arguments: Any, watch: Optional[Watch] = None) -> Any:
+    """What a function gives as JSON, as an object of this kind."""
+    text = ctypes.c_void_p()
+    call = getattr(_lib.lib, "resmem_" + function)
+    if watch is None:
+        _lib.check(call(*arguments, ctypes.byref(text)))
+    else:
+        run(call, watch, *arguments, ctypes.byref(text))
+    return kind(_lib.take_text(text))

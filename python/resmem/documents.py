@@ -243,6 +243,14 @@ class Explanation(Document):
         return ax
 
 
+class Difference(Document):
+    """What changed between two states of a memory."""
+
+    def summary(self) -> str:
+        return (f"{self.data['added']:,} added, {self.data['removed']:,} removed, "
+                f"{self.data['changed']:,} changed, {len(self.data['settings']):,} settings")
+
+
 class Diagnosis(Document):
     """Is the memory in order?"""
 

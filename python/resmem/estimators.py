@@ -1,6 +1,6 @@
 """scikit-learn estimators that give any other a memory."""
 import warnings
-from typing import Any, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._bases import dense, logits_of, make_keys, values_of
 from ._lib import InvalidValue
-from .documents import Diagnosis, Explanation
+from .documents import Diagnosis, Explanation, Tuning
 from .memory import Memory
 
 
@@ -104,16 +104,17 @@ class _Remembering(BaseEstimator):
         separate = self.held_out is not None and not self.prefit
         self.memory_ = self._build(keys[remembered], outputs[remembered], y[remembered], not separate and honest)
         self.remembered_ = remembered
-        self.tuning_ = None
+        self.tuning_: Optional[Tuning] = None
         self.adopted_ = False
         if honest and self.adopt != "never":
-            rows = (keys[judged], outputs[judged], y[judged]) if separate else ()
+            held_out = (keys[judged], outputs[judged], y[judged]) if separate else ()
             # The memory's own answer; where few rows do not carry it, the paper's form.
             for method in (None, "resmem"):
                 gain = self._judge_split(keys, outputs, y, judged, method) if separate else \
                     self._judge_folds(keys, outputs, y, method)
-                self._tune(self.memory_, *rows, method=method)
-                self.adopted_ = self._is_gain(gain)
+                self._tune(self.memory_, *held_out, method=method)
+                # What halves of the rows gained is not lost on all of them by an answer that is the base's.
+                self.adopted_ = self._is_gain(gain) and self.memory_.answer != "base"
                 if self.adopted_:
                     break
         self.memory_.compact()  # former keys are not needed
@@ -133,7 +134,7 @@ class _Remembering(BaseEstimator):
         folds = self._folds(y)
         if folds is None:
             return self._outputs(self.base_, X), False
-        outputs = None
+        outputs: Any = None
         for train, test in folds:
             found = self._outputs(self._fitted(_take(X, train), y[train]), _take(X, test))
             if outputs is None:
@@ -143,7 +144,7 @@ class _Remembering(BaseEstimator):
 
     def _tune(self, memory: Memory, *rows: np.ndarray, method: Optional[str], keep: bool = True) -> bool:
         """Chooses what was not given; too few rows leave the memory as it is."""
-        given = {name: [value] for name, value in
+        given: Dict[str, Any] = {name: [value] for name, value in
                  (("k", self.k), ("sigma", self.sigma), ("temperature", self.temperature)) if value is not None}
         if self._regression:
             given.pop("temperature", None)
@@ -244,6 +245,9 @@ class _Remembering(BaseEstimator):
         if not self.adopted_:
             warnings.warn("the memory was not adopted, so what it learns changes no prediction; "
                           "adopt='always' uses it all the same", UserWarning, stacklevel=2)
+        elif self.memory_.answer == "base":
+            warnings.warn("the memory answers as the base, which tuning found no worse, so what it learns changes no "
+                          "prediction; memory_.undo_tuning() makes it answer by ResMem", UserWarning, stacklevel=2)
         self.learned_ids_ = self.memory_.append(keys, outputs, **answers)
         return self
 
@@ -359,11 +363,11 @@ class ResMemClassifier(ClassifierMixin, _Remembering):
         return memory.predict_proba(keys, outputs).astype(np.float64)
 
     def _row_losses(self, outputs: np.ndarray, answers: Optional[np.ndarray], y: np.ndarray) -> np.ndarray:
-        if answers is None:
-            shifted = outputs.astype(np.float64) - outputs.max(axis=1, keepdims=True)
-            answers = np.exp(shifted)
-            answers /= answers.sum(axis=1, keepdims=True)
-        return -np.log(np.maximum(answers[np.arange(y.size), y], 2.0 ** -23))
+        p: Any = answers
+        if p is None:
+            p = np.exp(outputs.astype(np.float64) - outputs.max(axis=1, keepdims=True))
+            p /= p.sum(axis=1, keepdims=True)
+        return -np.log(np.maximum(p[np.arange(y.size), y], 2.0 ** -23))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         X, keys, outputs = self._arrays(X)

@@ -1,6 +1,7 @@
 """The engine: a memory of keys and residuals, in RAM or in a folder."""
 import ctypes
 import os
+import warnings
 from typing import Any, Dict, Iterable, Optional, Sequence, Union
 
 import numpy as np
@@ -8,8 +9,10 @@ import numpy as np
 from . import _lib
 from ._arrays import Neighbors, RowArrays, StoredRows, address, integers, matrix, matrix_struct, texts
 from ._lib import lib
-from ._watch import Progress, Watch, run
-from .documents import Diagnosis, Evaluation, Explanation, MemoryInfo, Tuning
+from ._tuning import Tunable
+from ._versions import Versions
+from ._watch import Progress, Watch, document, run
+from .documents import Diagnosis, Evaluation, Explanation, MemoryInfo
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -18,17 +21,7 @@ def _encode(text: Optional[Path]) -> Optional[bytes]:
     return None if text is None else os.fsencode(text)
 
 
-def _document(kind: Any, function: str, *arguments: Any, watch: Optional[Watch] = None) -> Any:
-    text = ctypes.c_void_p()
-    call = getattr(lib, "resmem_" + function)
-    if watch is None:
-        _lib.check(call(*arguments, ctypes.byref(text)))
-    else:
-        run(call, watch, *arguments, ctypes.byref(text))
-    return kind(_lib.take_text(text))
-
-
-class Memory:
+class Memory(Tunable, Versions):
     """A memory of what a base model got wrong, beside the model's own embedding of each example.
 
     Build one from arrays, in RAM or with ``path=`` in a folder, or open one.  Any number of threads may
@@ -195,6 +188,8 @@ check the path, or create one with: resmem memorize
     key_transform = property(lambda self: str(self.info()["memory"]["key_transform"]),
                              doc='What is done to keys before distances are measured: "none", "unit" or "whiten".')
     tuned = property(lambda self: bool(self._info().tuned), doc="Whether tune() chose the parameters.")
+    answer = property(lambda self: lib.resmem_answer(self._open()).decode(),
+                      doc='By what it answers: "resmem" until tune() finds better, "blend", "logit-boost" or "base".')
     in_ram = property(lambda self: bool(self._info().in_ram), doc="Whether it lives in RAM only.")
     task = property(lambda self: "regression" if self._info().regression else "classification")
 
@@ -208,7 +203,7 @@ check the path, or create one with: resmem memorize
 
     def info(self) -> MemoryInfo:
         """What it holds and how it was made: the document of ``resmem info --json``."""
-        return _document(MemoryInfo, "describe", self._open())
+        return document(MemoryInfo, "describe", self._open())
 
     def __repr__(self) -> str:
         if self._handle is None:
@@ -224,21 +219,35 @@ check the path, or create one with: resmem memorize
     # ---- changes -----------------------------------------------------------------------------------
 
     def append(self, keys: Any, logits: Any, labels: Any = None, *, targets: Any = None, ids: Any = None,
-               sources: Optional[Sequence[str]] = None, progress: Progress = False) -> np.ndarray:
-        """Learns rows; gives their ids."""
+               sources: Optional[Sequence[str]] = None, token: Optional[str] = None,
+               progress: Progress = False) -> np.ndarray:
+        """Learns rows; gives their ids.
+
+        ``token``: your name for these rows.  Where the memory knows it (the latest 1,000 are kept), they are
+        there already: nothing is added, and the ids are those that you gave, or none."""
         rows = RowArrays(keys, logits, labels, targets, ids, sources)
         before = self.capacity
         watch = Watch(progress)
-        run(lib.resmem_append, watch, self._open(), ctypes.byref(rows.struct), ctypes.byref(watch.struct))
+        options, repeated = _lib.options_of(_lib.AppendOptions), ctypes.c_int32()
+        options.token, options.watch = None if token is None else token.encode(), watch.struct
+        run(lib.resmem_append_with, watch, self._open(), ctypes.byref(rows.struct), ctypes.byref(options),
+            ctypes.byref(repeated))
         if ids is not None:
             return integers(ids, rows.keys.shape[0], "ids", np.uint64)
+        if repeated.value:
+            return np.empty(0, np.uint64)
         return self.rows(range(before, before + rows.keys.shape[0])).ids
 
     def delete(self, ids: Any) -> None:
-        """Forgets rows by id.  An id that does not live here is a KeyError, and nothing is deleted."""
+        """Forgets rows by id.  An id that does not live here is a KeyError, and nothing is deleted.
+
+        A warning says which snapshots hold rows still."""
         array = np.atleast_1d(np.asarray(ids))
         array = integers(array, array.size, "ids", np.uint64)
         _lib.check(lib.resmem_delete(self._open(), array.ctypes.data, array.size))
+        for name, held in ({} if self.in_ram else self.find_in_snapshots(array)).items():
+            warnings.warn(f"{len(held)} of the rows live on in the snapshot {name}; "
+                          f"drop_snapshot({name!r}) forgets them there, too", stacklevel=2)
 
     def compact(self, *, freeze: bool = False, progress: Progress = False) -> None:
         """Rewrites the memory without deleted rows; row numbers change, ids stay.
@@ -269,46 +278,10 @@ check the path, or create one with: resmem memorize
         """Search is exact again."""
         _lib.check(lib.resmem_remove_index(self._open()))
 
-    def reload(self) -> None:
-        """Sees what another process has changed in the folder since."""
-        _lib.check(lib.resmem_reload(self._open()))
-
     def verify(self, *, progress: Progress = False) -> None:
         """Compares every checksum; a broken file is an OSError."""
         watch = Watch(progress)
         run(lib.resmem_verify, watch, self._open(), ctypes.byref(watch.struct))
-
-    def tune(self, keys: Any = None, logits: Any = None, labels: Any = None, *, targets: Any = None,
-             roles: Any = None, k: Optional[Iterable[int]] = None, sigma: Optional[Iterable[float]] = None,
-             temperature: Optional[Iterable[float]] = None, objective: Optional[str] = None,
-             method: Optional[str] = None, fpr_limit: float = 0.05, folds: Optional[int] = None, seed: int = 0,
-             dry_run: bool = False, any_model: bool = False, threads: int = 0, key_transform: str = "auto",
-             progress: Progress = False) -> Tuning:
-        """Chooses the parameters on held-out rows and stores them in the memory.
-
-        Without arrays, on the memory's own rows, each without itself: right where their logits are
-        ``cross_fitted``.  ``k``, ``sigma``, ``temperature``: the grid to try for ResMem.  ``method``: what is fitted
-        beside it, "blend" (the default; used where cross-validation supports it), "logit-boost" or "resmem" for none.
-        ``objective``: "nll" (the default), "accuracy" or "tpr-at-fpr".  ``key_transform``: "auto" chooses by
-        cross-validation what is done to keys, and rewrites them; "keep", "none", "unit", "whiten"."""
-        rows = None if keys is None else RowArrays(keys, logits, labels, targets, roles=roles)
-        options = _lib.options_of(_lib.TuneOptions)
-        axes = {"k": None if k is None else np.array(list(k), np.int64),
-                "sigma": None if sigma is None else np.array(list(sigma), np.float32),
-                "temperature": None if temperature is None else np.array(list(temperature), np.float32)}
-        for name, axis in axes.items():
-            if axis is not None:
-                setattr(options, name, axis.ctypes.data)
-                setattr(options, name + "_count", axis.size)
-        options.objective = None if objective is None else objective.encode()
-        options.method = None if method is None else method.encode()
-        options.fpr_limit, options.folds = fpr_limit, -1 if folds is None else folds
-        options.seed, options.dry_run, options.any_model = seed, int(dry_run), int(any_model)
-        options.threads, options.key_transform = threads, key_transform.encode()
-        watch = Watch(progress)
-        options.watch = watch.struct
-        return _document(Tuning, "tune", self._open(), None if rows is None else ctypes.byref(rows.struct),
-                         ctypes.byref(options), watch=watch)
 
     # ---- answers -----------------------------------------------------------------------------------
 
@@ -449,8 +422,8 @@ check the path, or create one with: resmem memorize
         key, logits = matrix(key, "key"), matrix(logits, "logits of the row")
         options = self._predict_options(method, k, sigma, temperature, None, threads)
         without = None if without_id is None else ctypes.byref(ctypes.c_uint64(without_id))
-        return _document(Explanation, "explain", self._open(), ctypes.byref(matrix_struct(key)),
-                         ctypes.byref(matrix_struct(logits)), ctypes.byref(options), without)
+        return document(Explanation, "explain", self._open(), ctypes.byref(matrix_struct(key)),
+                        ctypes.byref(matrix_struct(logits)), ctypes.byref(options), without)
 
     def _judge(self, kind: Any, function: str, rows: Optional[RowArrays], watch: Watch, **fields: Any) -> Any:
         options = _lib.options_of(_lib.EvaluateOptions)
@@ -458,8 +431,8 @@ check the path, or create one with: resmem memorize
             if value is not None:
                 setattr(options, name, value)
         options.watch = watch.struct
-        return _document(kind, function, self._open(), None if rows is None else ctypes.byref(rows.struct),
-                         ctypes.byref(options), watch=watch)
+        return document(kind, function, self._open(), None if rows is None else ctypes.byref(rows.struct),
+                        ctypes.byref(options), watch=watch)
 
     def evaluate(self, keys: Any = None, logits: Any = None, labels: Any = None, *, targets: Any = None,
                  ids: Any = None, roles: Any = None, slices: Optional[Sequence[str]] = None,
