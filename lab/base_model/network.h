@@ -7,7 +7,7 @@
 // The key is what the last layer sees, but before ReLU: two rows whose unit is off are not
 // equally far from turning it on, and neighbors found with that knowledge correct better
 // (docs/decisions/key_of_the_base.md).
-// A row's logits do not depend on the rows computed with it (kernels/gemm.h).
+// A row's logits do not depend on the rows computed with it (base_model/gemm.h).
 #ifndef RESMEM_LAB_BASE_MODEL_NETWORK_H_
 #define RESMEM_LAB_BASE_MODEL_NETWORK_H_
 

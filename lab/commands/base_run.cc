@@ -12,6 +12,7 @@
 #include "outputs/output_paths.h"
 #include "resmem/data/array.h"
 #include "resmem/data/dataset.h"
+#include "resmem/system_error.h"
 
 namespace resmem::cli {
 namespace {
@@ -59,7 +60,8 @@ Status BaseRun::Write(const BaseModel& model, const LabeledInputs& inputs,
   std::error_code error;
   std::filesystem::create_directories(output_, error);
   if (error) {
-    return Status(ErrorCode::kIo, output_ + ": the folder cannot be made: " + error.message());
+    return Status(CodeOfSystemError(error.value()),
+                  output_ + ": the folder cannot be made: " + error.message());
   }
   const std::string folder = output_ + "/";
   RESMEM_RETURN_IF_ERROR(WriteNpy(folder + "keys.npy", MatrixView(keys.data(), rows, model.dim())));

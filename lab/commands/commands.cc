@@ -8,8 +8,11 @@
   ADD("A base of our own", "base train", MakeBaseTrain)             \
   ADD("A base of our own", "base run", MakeBaseRun)                 \
   ADD("Language models", "lm train", MakeLmTrain)                   \
+  ADD("Data to try", "data list", MakeDataList)                     \
+  ADD("Data to try", "data get", MakeDataGet)                       \
   ADD("Understand it", "theory", MakeTheory)                        \
   ADD("Understand it", "reproduce cifar100", MakeReproduceCifar100) \
+  ADD("Understand it", "reproduce imagenet", MakeReproduceImageNet) \
   ADD("Understand it", "reproduce lm", MakeReproduceLm)
 
 namespace resmem::cli {

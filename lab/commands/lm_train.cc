@@ -7,7 +7,6 @@
 #include "console/format.h"
 #include "console/interrupt.h"
 #include "console/next_step.h"
-#include "inputs/text/token_options.h"
 #include "lm_training/lm_training.h"
 #include "recipe/run_folder.h"
 
@@ -23,6 +22,8 @@ class LmTrain : public Command {
   Result<LmRecipe> MakeRecipe() const;
   // Writes the recipe into the folder, or finds there the same one: a run to go on with.
   Status PrepareFolder(const LmRecipe& recipe) const;
+  // That the folder's recipe is this one.
+  Status CheckRecipe(const LmRecipe& recipe) const;
   Status Train(Console& console) const;
 
   LmRecipe recipe_;  // what stands outside the presets
@@ -119,15 +120,18 @@ Result<LmRecipe> LmTrain::MakeRecipe() const {
   return recipe;
 }
 
+Status LmTrain::CheckRecipe(const LmRecipe& recipe) const {
+  RESMEM_ASSIGN_OR_RETURN(const LmRecipe present, ReadLmRecipe(folder_ + "/recipe.json"));
+  const std::string difference = LmRecipeDifference(present, recipe);
+  return difference.empty() ? Status() : HoldsAnotherRun(folder_, difference, kOtherRunAdvice);
+}
+
 Status LmTrain::PrepareFolder(const LmRecipe& recipe) const {
+  RESMEM_RETURN_IF_ERROR(MakeRunFolder(folder_));
+  RESMEM_ASSIGN_OR_RETURN(const std::unique_ptr<FileLock> lock, LockRun(folder_));
   const std::string path = folder_ + "/recipe.json";
   std::error_code failed;
-  if (std::filesystem::exists(path, failed)) {
-    RESMEM_ASSIGN_OR_RETURN(const LmRecipe present, ReadLmRecipe(path));
-    const std::string difference = LmRecipeDifference(present, recipe);
-    if (!difference.empty()) return HoldsAnotherRun(folder_, difference, kOtherRunAdvice);
-  }
-  RESMEM_RETURN_IF_ERROR(MakeRunFolder(folder_));
+  if (std::filesystem::exists(path, failed)) RESMEM_RETURN_IF_ERROR(CheckRecipe(recipe));
   return WriteLmRecipe(path, recipe);
 }
 
@@ -162,17 +166,11 @@ Result<ExitCode> LmTrain::Run(Console& console) {
   RESMEM_ASSIGN_OR_RETURN(const LmRecipe recipe, MakeRecipe());
   RESMEM_RETURN_IF_ERROR(PrepareFolder(recipe));
   RESMEM_RETURN_IF_ERROR(Train(console));
+  RESMEM_RETURN_IF_ERROR(CheckRecipe(recipe));  // another command may have come before the training
   RESMEM_RETURN_IF_ERROR(PrintRunFolder(folder_));
-  std::vector<std::string> next = {
-      "lm", "memorize", recipe.tokens, "--model", folder_ + "/last.onnx", "-o", "NEW.resmem"};
-  // The usual windows do not fit into a shorter context.
-  WindowShape shape;
-  if (recipe.context < shape.length) {
-    shape.stride = std::max<int64_t>(1, shape.stride * recipe.context / shape.length);
-    shape.length = recipe.context;
-  }
-  AddWindowWords(shape, &next);
-  SuggestNext(next, console);
+  SuggestNext(
+      {"lm", "memorize", recipe.tokens, "--model", folder_ + "/last.onnx", "-o", "NEW.resmem"},
+      console);
   return ExitCode::kOk;
 }
 

@@ -93,7 +93,9 @@ Result<ExitCode> ReproduceCifar100::Run(Console& console) {
   reproduction.write_page = [&](reproduce::Page* page) {
     cifar100::WritePage(reproduction.steps, options_.quick, page);
   };
-  reproduction.more_pages.emplace_back("predictor", cifar100::WritePredictorPage);
+  reproduction.more_pages.emplace_back("predictor", [&](reproduce::Page* page) {
+    cifar100::WritePredictorPage(reproduction.steps, page);
+  });
   return RunSteps(reproduction, steps_, console);
 }
 

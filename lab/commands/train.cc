@@ -23,6 +23,8 @@ class TrainCommand : public Command {
   Result<TrainRecipe> MakeRecipe() const;
   // Writes the recipe into the folder, or finds there the same one: a run to go on with.
   Status PrepareFolder(const TrainRecipe& recipe) const;
+  // Between the preparation and the training another command may have come with its own recipe.
+  Status CheckWhatWasTrained(const TrainRecipe& recipe) const;
   void SuggestMemory(const TrainRecipe& recipe, Console& console) const;
 
   TrainRecipe recipe_;  // what stands outside the presets
@@ -57,6 +59,7 @@ void TrainCommand::Declare(CommandLine& line) {
   line.Value("--width", &recipe_.width, "PIXELS",
              "resize images to this width; needs --height; 0: keep their size");
   line.Value("--rows", &recipe_.rows, "N", "train on N rows, sampled by the seed; 0: all");
+  line.Flag("--balanced", &recipe_.balanced, "with --rows: the same number of each class");
   line.Value("--validation-rows", &recipe_.validation_rows, "N",
              "hold out N rows, sampled by the seed; they choose the best model");
   line.Value("--test-part", &recipe_.test_part, "WORD",
@@ -136,6 +139,8 @@ Result<TrainRecipe> TrainCommand::MakeRecipe() const {
 }
 
 Status TrainCommand::PrepareFolder(const TrainRecipe& recipe) const {
+  RESMEM_RETURN_IF_ERROR(MakeRunFolder(folder_));
+  RESMEM_ASSIGN_OR_RETURN(const std::unique_ptr<FileLock> lock, LockRun(folder_));
   const std::string path = folder_ + "/recipe.json";
   std::error_code failed;
   if (fs::exists(path, failed)) {
@@ -147,8 +152,13 @@ Status TrainCommand::PrepareFolder(const TrainRecipe& recipe) const {
     if (!begun) return WriteTrainRecipe(path, recipe);
     return HoldsAnotherRun(folder_, difference, kOtherRunAdvice);
   }
-  RESMEM_RETURN_IF_ERROR(MakeRunFolder(folder_));
   return WriteTrainRecipe(path, recipe);
+}
+
+Status TrainCommand::CheckWhatWasTrained(const TrainRecipe& recipe) const {
+  RESMEM_ASSIGN_OR_RETURN(const TrainRecipe present, ReadTrainRecipe(folder_ + "/recipe.json"));
+  const std::string difference = RecipeDifference(present, recipe);
+  return difference.empty() ? Status() : HoldsAnotherRun(folder_, difference, kOtherRunAdvice);
 }
 
 Result<ExitCode> TrainCommand::Run(Console& console) {
@@ -156,6 +166,7 @@ Result<ExitCode> TrainCommand::Run(Console& console) {
   RESMEM_ASSIGN_OR_RETURN(const TrainRecipe recipe, MakeRecipe());
   RESMEM_RETURN_IF_ERROR(PrepareFolder(recipe));
   RESMEM_RETURN_IF_ERROR(RunTrainingProgram(folder_, console));
+  RESMEM_RETURN_IF_ERROR(CheckWhatWasTrained(recipe));
   RESMEM_RETURN_IF_ERROR(PrintRunFolder(folder_));
   SuggestMemory(recipe, console);
   return ExitCode::kOk;
@@ -165,12 +176,10 @@ void TrainCommand::SuggestMemory(const TrainRecipe& recipe, Console& console) co
   const std::string model = folder_ + "/last.onnx";
   const bool some_rows = recipe.rows > 0 || recipe.validation_rows > 0;
   if (recipe.images.empty()) {
-    SuggestNext({"embed", model, recipe.inputs, "--labels", recipe.labels, "-o", "NEW.arrays"},
-                console);
-    if (some_rows) {
-      console.Note("then memorize with --split " + ShellWord(folder_ + "/split.npy") +
-                   ": the rows that were held out do not belong into a memory");
-    }
+    std::vector<std::string> embed = {"embed",       model, recipe.inputs, "--labels",
+                                      recipe.labels, "-o",  "NEW.arrays"};
+    if (some_rows) embed.insert(embed.end(), {"--split", folder_ + "/split.npy"});
+    SuggestNext(embed, console);
     return;
   }
   std::vector<std::string> words = {"memorize", "--model", model, "--images", recipe.images};

@@ -10,6 +10,7 @@
 #include "baselines.h"
 #include "fashion_data.h"
 #include "resmem/evaluation.h"
+#include "resmem/readable.h"
 #include "resmem/tuner.h"
 #include "resmem/version.h"
 
@@ -163,11 +164,12 @@ std::string GainCells(const Judged& judged) {
   const Parameters& chosen = judged.tuning.chosen;
   char text[200];
   std::snprintf(text, sizeof text,
-                "%.2f | %+.2f (%+.2f to %+.2f) | %lld / %lld | %.1e | k %lld, σ %.3g, T %.3g",
+                "%.2f | %+.2f (%+.2f to %+.2f) | %lld / %lld | %s | k %lld, σ %.3g, T %.3g",
                 100 * judged.evaluation.methods.back().accuracy.value, 100 * gain.gain,
                 100 * gain.interval.low, 100 * gain.interval.high,
                 static_cast<long long>(gain.fixed), static_cast<long long>(gain.harmed),
-                gain.p_value, static_cast<long long>(chosen.k), chosen.sigma, chosen.temperature);
+                readable::PValue(gain.p_value).c_str(), static_cast<long long>(chosen.k),
+                chosen.sigma, chosen.temperature);
   return text;
 }
 

@@ -46,7 +46,7 @@ constexpr auto NamesOf(LmOptimizer) {
 
 struct LmRecipe {
   std::string network = "t5-d256-l4-h4-f1024";
-  std::string tokens;      // token sets (resmem/token_set.h)
+  std::string tokens;      // token sets (resmem/lm/token_set.h)
   std::string validation;  // empty: none
   int64_t vocabulary = 0;  // 0: the token set's, rounded up to a multiple of 128 (T5: 32,128)
   int64_t context = 256;   // tokens of a window; windows never cross documents

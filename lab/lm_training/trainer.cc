@@ -13,7 +13,6 @@
 #include "resmem/models/onnx_model.h"
 #include "support/file_system.h"
 #include "support/guard.h"
-#include "support/output_lock.h"
 #include "support/parallel.h"
 #include "support/text.h"
 
@@ -249,9 +248,7 @@ Status Run::Train() {
 }  // namespace
 
 Status TrainLanguageModel(const std::string& folder, const LmObserver& observer) try {
-  RESMEM_ASSIGN_OR_RETURN(
-      const std::unique_ptr<FileLock> lock,
-      LockOutput(FileSystem::Posix(), folder + "/run", "training in this folder"));
+  RESMEM_ASSIGN_OR_RETURN(const std::unique_ptr<FileLock> lock, LockRun(folder));
   return Run(folder, observer).Train();
 } catch (...) {
   return CaughtException("train a language model");

@@ -6,7 +6,8 @@
 #include <filesystem>
 #include <sstream>
 
-#include "support/file_system.h"
+#include "resmem/system_error.h"
+#include "support/output_lock.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -34,7 +35,12 @@ Status MakeRunFolder(const std::string& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (!failed) return {};
-  return Status(ErrorCode::kIo, folder + ": cannot be made: " + failed.message());
+  return Status(CodeOfSystemError(failed.value()),
+                folder + ": cannot be made: " + failed.message());
+}
+
+Result<std::unique_ptr<FileLock>> LockRun(const std::string& folder) {
+  return LockOutput(FileSystem::Posix(), folder + "/run", "training in this folder");
 }
 
 Status HoldsAnotherRun(const std::string& folder, const std::string& difference,

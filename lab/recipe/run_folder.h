@@ -5,16 +5,20 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "recipe/checkpoint_file.h"
 #include "resmem/status.h"
+#include "support/file_system.h"
 
 namespace resmem {
 
 // Makes it with the folders above it.
 Status MakeRunFolder(const std::string& folder);
+// For who writes into it; kResourceExhausted where another process does.
+Result<std::unique_ptr<FileLock>> LockRun(const std::string& folder);
 // kMismatch; `difference`: the first value that the run there was begun with and this one was not.
 Status HoldsAnotherRun(const std::string& folder, const std::string& difference,
                        const std::string& advice);

@@ -26,8 +26,11 @@ bool ParseNumber(std::string_view text, T* value) {
 struct TrainRecipeLayout {
   static constexpr char kVersionField[] = "resmem_recipe";
   static constexpr int64_t kVersion = 1;
-  // Recipes from before there was a choice: their checkpoints say float32.
-  static constexpr bool MayLack(std::string_view name) { return name == "precision"; }
+  // Recipes from before there was a choice: their checkpoints say float32, their rows were drawn
+  // without regard to the class.
+  static constexpr bool MayLack(std::string_view name) {
+    return name == "precision" || name == "balanced";
+  }
   static constexpr bool IsCompared(std::string_view) { return true; }
 
   template <typename Recipe, typename Visit>
@@ -40,6 +43,7 @@ struct TrainRecipeLayout {
     visit("height", r.height);
     visit("width", r.width);
     visit("rows", r.rows);
+    visit("balanced", r.balanced);
     visit("validation_rows", r.validation_rows);
     visit("test_part", r.test_part);
     visit("crop_padding", r.crop_padding);
@@ -147,6 +151,9 @@ Status CheckTrainRecipe(const TrainRecipe& r) {
   }
   if (!r.test_part.empty() && !r.labels.empty()) {
     return Invalid("a test part cannot be watched where labels come from a file of their own");
+  }
+  if (r.balanced && r.rows == 0) {
+    return Invalid("rows that are balanced by class need a number: rows is 0, which means all");
   }
   constexpr int64_t kMostRows = 1'000'000'000'000;
   RESMEM_RETURN_IF_ERROR(InRange("height", r.height, 0, 4096));

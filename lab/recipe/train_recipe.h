@@ -41,6 +41,7 @@ struct TrainRecipe {
   std::string inputs, labels;
   int64_t height = 0, width = 0;  // of an image, where files are resized; 0: as they are
   int64_t rows = 0;               // learn from this many, drawn by the seed; 0: all
+  bool balanced = false;          // `rows`: as many of each class as of any other, or one more
   int64_t validation_rows = 0;    // held out, drawn by the seed before `rows`; best model by them
   std::string test_part;          // watched in the log, never used to choose; empty: none
   int64_t crop_padding = 4;       // random crops of the image padded by this; 0: none
@@ -92,6 +93,9 @@ struct TrainSplit {
 // from, so that with one seed a smaller `recipe.rows` is a part of a larger one and never touches
 // what is held out.  kInvalidArgument where the recipe asks for more than there are.
 Result<TrainSplit> DrawTrainSplit(const TrainRecipe& recipe, int64_t rows);
+// The same of rows with these labels, as a balanced recipe needs it.  What is held out does not
+// depend on `balanced`; a class that has too few rows gives what it has, and the others more.
+Result<TrainSplit> DrawTrainSplit(const TrainRecipe& recipe, std::span<const int32_t> labels);
 
 // The first field in which two recipes differ, with both values; empty: none.
 std::string RecipeDifference(const TrainRecipe& a, const TrainRecipe& b);

@@ -49,6 +49,19 @@ TEST_F(RecipeFile, OfBeforeThereWasAPrecisionLeavesTheChoiceOpen) {
   text.erase(text.find(line), line.size());
   EXPECT_TRUE(ReadText(text).ok());
   EXPECT_EQ(ReadTrainRecipe(path_)->precision, Precision::kAuto);
+  const std::string balanced = "  \"balanced\": false,\n";
+  ASSERT_NE(text.find(balanced), std::string::npos) << text;
+  text.erase(text.find(balanced), balanced.size());
+  EXPECT_TRUE(ReadText(text).ok());
+  EXPECT_FALSE(ReadTrainRecipe(path_)->balanced);
+}
+
+TEST_F(RecipeFile, BalancedRowsNeedANumber) {
+  TrainRecipe recipe = Sound();
+  recipe.balanced = true;
+  EXPECT_EQ(CheckTrainRecipe(recipe).code(), ErrorCode::kInvalidArgument);
+  recipe.rows = 10;
+  EXPECT_TRUE(CheckTrainRecipe(recipe).ok());
 }
 
 TEST_F(RecipeFile, HostileTextIsRefused) {

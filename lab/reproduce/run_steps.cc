@@ -4,7 +4,7 @@
 
 #include "console/format.h"
 #include "console/output.h"
-#include "reproduce/commit.h"
+#include "process/commit.h"
 #include "reproduce/step_records.h"
 #include "reproduce/step_selection.h"
 #include "resmem/report/report.h"
@@ -27,8 +27,50 @@ Status RunStep(const Step& step, Console& console, StepRecords* records) {
   return records->Finish(step, std::move(result), std::move(made));
 }
 
+// The pages of a reproduction, and what stands on them from elsewhere.
+class Pages {
+ public:
+  static Result<Pages> Open(const Reproduction& reproduction) {
+    Pages pages(reproduction);
+    for (const auto& [name, write] : pages.writers_) {
+      RESMEM_ASSIGN_OR_RETURN(const Json records,
+                              PublishedRecords(reproduction.output, name, pages.header_));
+      for (const auto& [step, record] : records.items()) {
+        if (!pages.published_.contains(step)) pages.published_[step] = record;
+      }
+    }
+    return pages;
+  }
+
+  StepRecords Shown(const StepRecords& records) const { return records.With(published_); }
+
+  Status Write(const StepRecords& records, std::vector<std::string>* paths = nullptr) const {
+    const StepRecords shown = Shown(records);
+    for (const auto& [name, write] : writers_) {
+      Page page(name, shown);
+      write(&page);
+      RESMEM_ASSIGN_OR_RETURN(const std::string path, WritePage(reproduction_.output, page, header_,
+                                                                reproduction_.steps, shown));
+      if (paths != nullptr) paths->push_back(path);
+    }
+    return {};
+  }
+
+ private:
+  explicit Pages(const Reproduction& reproduction)
+      : reproduction_(reproduction),
+        header_({{"data", reproduction.data}, {"quick", reproduction.quick}}),
+        writers_(reproduction.more_pages) {
+    writers_.emplace(writers_.begin(), reproduction.name, reproduction.write_page);
+  }
+
+  const Reproduction& reproduction_;
+  Json header_, published_ = Json::object();
+  std::vector<std::pair<std::string, std::function<void(Page*)>>> writers_;
+};
+
 Status RunAll(const std::vector<const Step*>& selected, const std::vector<const Step*>& redo,
-              Console& console, StepRecords* records) {
+              const Pages& pages, Console& console, StepRecords* records) {
   const auto to_run = [&](const Step* step) {
     return records->state(step->name) != StepState::kFinished ||
            std::find(redo.begin(), redo.end(), step) != redo.end();
@@ -42,13 +84,15 @@ Status RunAll(const std::vector<const Step*>& selected, const std::vector<const 
     console.Note(step->name + ": " + step->title + "  (about " + Duration(left) + " left)");
     const double begin = console.SecondsSinceStart();
     RESMEM_RETURN_IF_ERROR(RunStep(*step, console, records));
+    RESMEM_RETURN_IF_ERROR(pages.Write(*records));
     console.Note(step->name + ": done in " + Duration(console.SecondsSinceStart() - begin));
     left -= step->seconds;
   }
   return {};
 }
 
-Status PrintList(const Reproduction& reproduction, const StepRecords& records) {
+Status PrintList(const Reproduction& reproduction, const Pages& pages, const StepRecords& records) {
+  const StepRecords shown = pages.Shown(records);
   Table table({{"step", Table::Align::kLeft},
                {"state", Table::Align::kLeft},
                {"about"},
@@ -59,6 +103,10 @@ Status PrintList(const Reproduction& reproduction, const StepRecords& records) {
       const std::string far = reproduction.how_far ? reproduction.how_far(step) : "";
       if (!far.empty()) state = far;
       if (!step.by_default) state += ", off";
+    }
+    if (shown.is_published(step.name)) {
+      const std::string day = TextAt(shown.record(step.name), "made/started").substr(0, 10);
+      state += day.empty() ? "; on the page" : "; on the page, of " + day;
     }
     table.AddRow({step.name, state, Duration(step.seconds), step.title});
   }
@@ -88,23 +136,15 @@ Result<ExitCode> RunSteps(const Reproduction& reproduction, const StepOptions& o
     RESMEM_ASSIGN_OR_RETURN(redo, SelectSteps(steps, options.redo));
     if (options.steps.empty()) selected = redo;
   }
+  RESMEM_ASSIGN_OR_RETURN(const Pages pages, Pages::Open(reproduction));
   if (options.list) {
-    RESMEM_RETURN_IF_ERROR(PrintList(reproduction, records));
+    RESMEM_RETURN_IF_ERROR(PrintList(reproduction, pages, records));
     return ExitCode::kOk;
   }
-  const Status worked = RunAll(selected, redo, console, &records);
-  // What is finished is worth a page, also where a later step failed.
-  std::vector<std::pair<std::string, std::function<void(Page*)>>> pages = reproduction.more_pages;
-  pages.emplace(pages.begin(), reproduction.name, reproduction.write_page);
-  for (const auto& [name, write] : pages) {
-    Page page(name, records);
-    write(&page);
-    RESMEM_ASSIGN_OR_RETURN(
-        const std::string path,
-        WritePage(reproduction.output, page,
-                  {{"data", reproduction.data}, {"quick", reproduction.quick}}, steps, records));
-    console.Note("wrote " + path);
-  }
+  const Status worked = RunAll(selected, redo, pages, console, &records);
+  std::vector<std::string> paths;
+  RESMEM_RETURN_IF_ERROR(pages.Write(records, &paths));
+  for (const std::string& path : paths) console.Note("wrote " + path);
   RESMEM_RETURN_IF_ERROR(worked);
   return ExitCode::kOk;
 }

@@ -37,7 +37,8 @@ struct Reproduction {
   std::vector<std::pair<std::string, std::function<void(Page*)>>> more_pages{};
 };
 
-// Runs those that are selected and not finished, and writes the page; or lists them.
+// Runs those that are selected and not finished, and writes the pages after each; or lists them.
+// What stands on the pages from elsewhere stays.
 Result<ExitCode> RunSteps(const Reproduction& reproduction, const StepOptions& options,
                           Console& console);
 

@@ -107,4 +107,15 @@ Status StepRecords::Finish(const Step& step, Json result, Json made) {
   return {};
 }
 
+StepRecords StepRecords::With(const Json& published) const {
+  StepRecords shown = *this;
+  for (const auto& [step, record] : published.items()) {
+    if (!record.is_object() || state(step) == StepState::kFinished) continue;
+    shown.records_[step] = record;
+    shown.published_.insert(step);
+  }
+  shown.JudgeAll();
+  return shown;
+}
+
 }  // namespace resmem::cli::reproduce

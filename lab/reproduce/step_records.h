@@ -9,6 +9,7 @@
 #define RESMEM_LAB_REPRODUCE_STEP_RECORDS_H_
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +31,7 @@ class StepRecords {
   StepState state(const std::string& step) const;
   // Null where it was never finished.  A result that is out of date is still there to be read.
   const Json& record(const std::string& step) const;
+  const std::map<std::string, Json>& records() const { return records_; }
   // Null unless the step is finished.
   const Json& result(const std::string& step) const;
 
@@ -40,6 +42,13 @@ class StepRecords {
 
   // Keeps it in the file and here; steps that depend on it are judged again.
   Status Finish(const Step& step, Json result, Json made);
+
+  // What a page shows: `published`, records by step that stand on the page already, wherever none
+  // of this folder is finished.  All are judged again, together.  Those of steps that are no
+  // longer there are kept in records().
+  StepRecords With(const Json& published) const;
+  // Whether the record comes from `published`, and this folder has nothing to repeat it from.
+  bool is_published(const std::string& step) const { return published_.contains(step); }
 
  private:
   StepRecords(std::string folder, std::span<const Step> steps, std::string data)
@@ -53,6 +62,7 @@ class StepRecords {
   std::string data_;
   std::map<std::string, Json> records_;
   std::map<std::string, StepState> states_;
+  std::set<std::string> published_;
 };
 
 }  // namespace resmem::cli::reproduce

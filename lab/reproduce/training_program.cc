@@ -16,6 +16,7 @@
 #include "console/format.h"
 #include "console/interrupt.h"
 #include "process/sibling.h"
+#include "resmem/system_error.h"
 
 extern char** environ;
 
@@ -28,7 +29,8 @@ constexpr char kProgram[] = "resmem-train";
 constexpr int kPollMilliseconds = 200;
 
 Status System(const std::string& what) {
-  return Status(ErrorCode::kIo, what + ": " + std::strerror(errno));
+  const int error = errno;
+  return Status(CodeOfSystemError(error), what + ": " + std::strerror(error));
 }
 
 std::string EpochText(const Json& e) {
@@ -61,7 +63,7 @@ void Show(const Json& line, Console& console, Status* error) {
   } else if (const auto failed = line.find("error"); failed != line.end() && failed->is_object()) {
     const std::string word = failed->value("code", "");
     ErrorCode code = ErrorCode::kIo;
-    for (int i = 1; i <= static_cast<int>(ErrorCode::kCancelled); ++i) {
+    for (int i = 1; i <= static_cast<int>(ErrorCode::kInternal); ++i) {
       if (ErrorCodeName(static_cast<ErrorCode>(i)) == word) code = static_cast<ErrorCode>(i);
     }
     *error = Status(code, failed->value("message", "training failed"));

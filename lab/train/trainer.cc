@@ -11,7 +11,6 @@
 #include "resmem/models/onnx_model.h"
 #include "support/file_system.h"
 #include "support/guard.h"
-#include "support/output_lock.h"
 #include "support/parallel.h"
 #include "support/text.h"
 #include "train/batches.h"
@@ -68,7 +67,7 @@ Status Trainer::Prepare() {
   RESMEM_ASSIGN_OR_RETURN(recipe_, ReadTrainRecipe(folder_.File("recipe.json")));
   threads_ = ResolveThreads(static_cast<int>(recipe_.threads));
   RESMEM_ASSIGN_OR_RETURN(data_, LoadTrainingData(recipe_, recipe_.part));
-  RESMEM_ASSIGN_OR_RETURN(split_, DrawTrainSplit(recipe_, data_.rows()));
+  RESMEM_ASSIGN_OR_RETURN(split_, DrawTrainSplit(recipe_, data_.labels));
   classes_ = std::max<int64_t>(*std::max_element(data_.labels.begin(), data_.labels.end()) + 1,
                                std::ssize(data_.class_names));
   if (!recipe_.test_part.empty()) {
@@ -281,9 +280,7 @@ Status Trainer::Run() {
 }  // namespace
 
 Status Train(const std::string& folder, const TrainObserver& observer) try {
-  RESMEM_ASSIGN_OR_RETURN(
-      const std::unique_ptr<FileLock> lock,
-      LockOutput(FileSystem::Posix(), folder + "/run", "training in this folder"));
+  RESMEM_ASSIGN_OR_RETURN(const std::unique_ptr<FileLock> lock, LockRun(folder));
   return Trainer(folder, observer).Run();
 } catch (...) {
   return CaughtException("train");

@@ -9,22 +9,10 @@
 
 #include "recipe/train_recipe.h"
 #include "reproduce/cifar100/workspace.h"
-#include "resmem/data/dataset.h"
+#include "reproduce/embedded.h"
 #include "resmem/residual_memory.h"
 
 namespace resmem::cli::reproduce::cifar100 {
-
-struct Embedded {
-  int64_t dim = 0, classes = 0;
-  std::vector<float> keys, logits;  // rows x dim, rows x classes
-  std::vector<int32_t> labels;
-
-  int64_t count() const { return std::ssize(labels); }
-  Rows view() const;
-  Embedded Take(std::span<const int64_t> rows) const;
-};
-// Every key divided by its length.
-Embedded WithUnitKeys(Embedded embedded);
 
 struct Base {
   std::string name;   // in arrays/ and memories/

@@ -12,7 +12,8 @@ const std::string kShortRun = "short-resnet8-seed1";
 std::string TitleOf(const TrainingRun& run) {
   std::string title =
       "train " + run.network + ", " + run.preset + " preset, seed " + std::to_string(run.seed);
-  if (run.is_size()) title += ", " + std::to_string(run.share) + " % of the rows";
+  if (run.share != 100) title += ", " + std::to_string(run.share) + " % of the rows";
+  if (run.balanced) title += " by class";
   return title + "; tune and judge";
 }
 
@@ -62,6 +63,12 @@ std::vector<Step> ListSteps(Workspace& workspace) {
   add("sensitivity", "accuracy against k, sigma and T", 60, {}, newest, {}, SweepParameters);
   add("coarse", "errors within a superclass, fixed or not", 10, {}, newest, {},
       CompareSuperclasses);
+  add("coarse-pooled", "the same over all seeds, intervals by image", 60, {kShortRun}, {},
+      RunsNamed("short-resnet8-"), PoolSuperclasses);
+  add("examples", "the first close error of each superclass that is fixed, or made", 10, {}, newest,
+      {}, PickExamples);
+  add("bytes", "what a memory takes, in several forms", 60, {}, newest, {"short-resnet14-seed1"},
+      MeasureBytes);
   add("calibration", "probabilities before and after", 60, {kShortRun}, {kShortRun}, {},
       JudgeProbabilities);
   add("shift", "noise, blur and brightness at five strengths", 120, {}, newest, {}, JudgeShift);
@@ -77,6 +84,9 @@ std::vector<Step> ListSteps(Workspace& workspace) {
   }
   add("predictor-pretrained", "the same for the network from elsewhere (--pretrained)", 300, {}, {},
       {}, JudgePretrainedPredictor)
+      .by_default = !workspace.options().pretrained.empty();
+  add("shift-pretrained", "noise, blur and brightness for that network and a tuned memory", 400, {},
+      {}, {}, JudgePretrainedShift)
       .by_default = !workspace.options().pretrained.empty();
   add("diagnosis", "why the gain is as large as it is", 120, {}, newest, {"size-resnet8-40"},
       Diagnose);

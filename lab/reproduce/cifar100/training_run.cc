@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 std::vector<TrainingRun> ListRuns() {
   std::vector<TrainingRun> runs;
-  for (const uint64_t seed : {1, 2, 3}) {
+  for (const uint64_t seed : {1, 2, 3, 4, 5}) {
     runs.push_back({"short-resnet8-seed" + std::to_string(seed), "resnet8", "short", seed});
   }
   for (const char* depth : {"14", "20", "32", "44", "56"}) {
@@ -24,9 +24,20 @@ std::vector<TrainingRun> ListRuns() {
     run.by_default = network == "resnet14" || network == "resnet20";
     runs.push_back(run);
   }
-  for (const int64_t share : {10, 20, 40, 60, 80}) {
-    runs.push_back({"size-resnet8-" + std::to_string(share), "resnet8", "short", 1, share});
+  // Drawn class by class, as in the paper; and without regard to the class, as once measured.
+  const auto add_share = [&](const std::string& family, const std::string& network, int64_t share,
+                             bool by_default) {
+    TrainingRun run{family + "-" + network + "-" + std::to_string(share), network, "short", 1,
+                    share};
+    run.by_default = by_default;
+    run.balanced = family == "balanced";
+    runs.push_back(run);
+  };
+  for (int64_t share = 10; share < 100; share += 10) add_share("balanced", "resnet8", share, true);
+  for (const char* const network : {"resnet14", "resnet20"}) {
+    for (const int64_t share : {10, 40}) add_share("balanced", network, share, false);
   }
+  for (const int64_t share : {10, 20, 40, 60, 80}) add_share("size", "resnet8", share, share == 40);
   runs.push_back({"long-resnet8-seed1", "resnet8", "long", 1, 100, /*holds_out=*/false});
   runs.push_back({"paper-resnet8-seed1", "resnet8", "paper", 1, 100, /*holds_out=*/false,
                   /*keep_epochs=*/{128, 160, 192, 224, 256}});
@@ -80,6 +91,7 @@ TrainRecipe RecipeOf(const TrainingRun& run, const Workspace& workspace) {
   recipe.validation_rows = run.holds_out ? workspace.held_out_rows() : 0;
   const int64_t left = workspace.train().size() - recipe.validation_rows;
   recipe.rows = run.share == 100 ? 0 : left * run.share / 100;
+  recipe.balanced = run.balanced;
   recipe.threads = workspace.options().training_threads;
   recipe.evaluate_every = run.preset == "short" ? 2 : 8;
   recipe.keep_epochs = run.keep_epochs;
@@ -94,24 +106,27 @@ TrainRecipe RecipeOf(const TrainingRun& run, const Workspace& workspace) {
 }
 
 Json RecipeSettings(const TrainRecipe& recipe) {
-  return {{"network", recipe.network},
-          {"preset", recipe.preset},
-          {"rows", recipe.rows},
-          {"held_out_rows", recipe.validation_rows},
-          {"epochs", recipe.epochs},
-          {"batch", recipe.batch},
-          {"schedule", NameOf(recipe.schedule)},
-          {"peak_rate", recipe.peak_rate},
-          {"warmup_epochs", recipe.warmup_epochs},
-          {"drop_epochs", recipe.drop_epochs},
-          {"drop_factor", recipe.drop_factor},
-          {"momentum", recipe.momentum},
-          {"nesterov", recipe.nesterov},
-          {"weight_decay", recipe.weight_decay},
-          {"label_smoothing", recipe.label_smoothing},
-          {"crop_padding", recipe.crop_padding},
-          {"flip", recipe.flip},
-          {"seed", recipe.seed}};
+  Json settings = {{"network", recipe.network},
+                   {"preset", recipe.preset},
+                   {"rows", recipe.rows},
+                   {"held_out_rows", recipe.validation_rows},
+                   {"epochs", recipe.epochs},
+                   {"batch", recipe.batch},
+                   {"schedule", NameOf(recipe.schedule)},
+                   {"peak_rate", recipe.peak_rate},
+                   {"warmup_epochs", recipe.warmup_epochs},
+                   {"drop_epochs", recipe.drop_epochs},
+                   {"drop_factor", recipe.drop_factor},
+                   {"momentum", recipe.momentum},
+                   {"nesterov", recipe.nesterov},
+                   {"weight_decay", recipe.weight_decay},
+                   {"label_smoothing", recipe.label_smoothing},
+                   {"crop_padding", recipe.crop_padding},
+                   {"flip", recipe.flip},
+                   {"seed", recipe.seed}};
+  // Records from before there was a choice do not name it.
+  if (recipe.balanced) settings["balanced"] = true;
+  return settings;
 }
 
 double TrainingSeconds(const TrainRecipe& recipe, int64_t rows) {

@@ -21,8 +21,7 @@ struct TrainingRun {
   bool holds_out = true;
   std::vector<int64_t> keep_epochs = {};
   bool by_default = true;
-
-  bool is_size() const { return name.starts_with("size-"); }
+  bool balanced = false;  // the share is drawn class by class
 };
 std::span<const TrainingRun> TrainingRuns();
 const TrainingRun* FindTrainingRun(const std::string& name);  // null: no such run

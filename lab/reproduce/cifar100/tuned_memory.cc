@@ -3,11 +3,11 @@
 #include <utility>
 
 namespace resmem::cli::reproduce::cifar100 {
-namespace {
 
 Result<TunedMemory> TuneWithKeys(Workspace& workspace, const Base& base, const Embedded& rows,
-                                 const Rows& held_out, KeyTransform keys) {
-  const std::string name = base.name + "-keys-" + KeyTransformName(keys);
+                                 const Rows& held_out, KeyTransform keys, Method method) {
+  const std::string name = base.name + "-keys-" + KeyTransformName(keys) +
+                           (method == Method::kBlend ? "" : std::string("-") + MethodName(method));
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory untuned, OpenMemory(workspace, base, name, rows));
   const std::string path = workspace.Path("memories", name);
   MemoryDescription description = untuned.description();
@@ -15,6 +15,7 @@ Result<TunedMemory> TuneWithKeys(Workspace& workspace, const Base& base, const E
   RESMEM_RETURN_IF_ERROR(UpdateDescription(path, description));
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(path));
   TuneOptions options;
+  options.method = method;
   options.threads = workspace.threads();
   options.progress = workspace.console().progress();
   RESMEM_ASSIGN_OR_RETURN(Tuning tuning, Tune(Predictor(memory), ReadRows(held_out), options));
@@ -23,8 +24,6 @@ Result<TunedMemory> TuneWithKeys(Workspace& workspace, const Base& base, const E
   RESMEM_ASSIGN_OR_RETURN(ResidualMemory tuned, ResidualMemory::Open(path));
   return TunedMemory{std::move(tuned), std::move(tuning)};
 }
-
-}  // namespace
 
 Json TunedMemories::NllByKeys() const {
   Json json = Json::object();
@@ -37,7 +36,8 @@ Result<TunedMemories> TuneWithEveryKeys(Workspace& workspace, const Base& base,
   TunedMemories tuned;
   for (const KeyTransform keys :
        {KeyTransform::kNone, KeyTransform::kUnit, KeyTransform::kWhiten}) {
-    RESMEM_ASSIGN_OR_RETURN(TunedMemory one, TuneWithKeys(workspace, base, rows, held_out, keys));
+    RESMEM_ASSIGN_OR_RETURN(TunedMemory one,
+                            TuneWithKeys(workspace, base, rows, held_out, keys, Method::kBlend));
     tuned.all.push_back(std::move(one));
     const double nll = tuned.all.back().tuning.blend->nll;
     if (nll < tuned.chosen().tuning.blend->nll) tuned.best = tuned.all.size() - 1;

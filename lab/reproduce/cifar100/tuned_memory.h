@@ -27,6 +27,8 @@ struct TunedMemories {
 };
 
 // In memories/NAME-keys-...; nothing but the held-out rows chooses.
+Result<TunedMemory> TuneWithKeys(Workspace& workspace, const Base& base, const Embedded& rows,
+                                 const Rows& held_out, KeyTransform keys, Method method);
 Result<TunedMemories> TuneWithEveryKeys(Workspace& workspace, const Base& base,
                                         const Embedded& rows, const Rows& held_out);
 

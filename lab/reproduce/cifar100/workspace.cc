@@ -6,6 +6,7 @@
 
 #include "console/output.h"
 #include "reproduce/json.h"
+#include "resmem/system_error.h"
 
 namespace resmem::cli::reproduce::cifar100 {
 namespace {
@@ -107,7 +108,8 @@ Result<Workspace> Workspace::Open(WorkspaceOptions options, Console& console) {
     const fs::path folder = fs::path(workspace.options_.folder) / kind;
     fs::create_directories(folder, error);
     if (error) {
-      return Status(ErrorCode::kIo, folder.string() + " cannot be made: " + error.message());
+      return Status(CodeOfSystemError(error.value()),
+                    folder.string() + " cannot be made: " + error.message());
     }
   }
   RESMEM_RETURN_IF_ERROR(workspace.OpenImages(workspace.options_.data));

@@ -1,4 +1,4 @@
-#include "outputs/token_examples.h"
+#include "outputs/tokens/token_examples.h"
 #include "reproduce/lm/experiments.h"
 #include "reproduce/lm/judge.h"
 
@@ -13,15 +13,15 @@ Result<Json> ShowExamples(const Context& context) {
   RESMEM_ASSIGN_OR_RETURN(const MemorizedText memorized,
                           MemorizedText::Open(workspace.tokens("train"), "--work", memory));
   TokenExampleOptions options;
-  options.parameters = ParametersOf(context.ResultOf("tune")).back().parameters;
-  options.threads = workspace.threads();
+  options.answer.parameters = ParametersOf(context.ResultOf("tune")).back().parameters;
+  options.answer.threads = workspace.threads();
   RESMEM_ASSIGN_OR_RETURN(const std::vector<TokenExample> examples,
                           ChooseTokenExamples(Predictor(memory), rows->rows(), tokenizer, memorized,
                                               options, workspace.console()));
   Json list = Json::array();
   for (const TokenExample& example : examples) {
     Json neighbors = Json::array();
-    for (const TokenExample::Neighbor& neighbor : example.neighbors) {
+    for (const TokenNeighbor& neighbor : example.neighbors) {
       neighbors.push_back({{"distance", neighbor.distance},
                            {"weight", neighbor.weight},
                            {"context", neighbor.context},
@@ -41,7 +41,7 @@ Result<Json> ShowExamples(const Context& context) {
   return Json{{"set", "test"},
               {"rows", rows->rows().rows()},
               {"documents", rows->rows().documents()},
-              {"parameters", reproduce::ToJson(options.parameters)},
+              {"parameters", reproduce::ToJson(options.answer.parameters)},
               {"rule", TokenExampleRule(options)},
               {"examples", std::move(list)}};
 }

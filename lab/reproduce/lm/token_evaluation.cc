@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "eval/answers/row_answers.h"
 #include "eval/calibration.h"
-#include "eval/row_answers.h"
 #include "predict/input_checks.h"
 #include "support/guard.h"
 #include "support/parallel.h"

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "console/interrupt.h"
+#include "resmem/system_error.h"
 
 namespace resmem::cli::reproduce::lm {
 namespace {
@@ -36,7 +37,7 @@ Status MakeFolder(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (!error) return {};
-  return Status(ErrorCode::kIo, folder + " cannot be made: " + error.message());
+  return Status(CodeOfSystemError(error.value()), folder + " cannot be made: " + error.message());
 }
 
 }  // namespace

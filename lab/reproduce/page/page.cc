@@ -4,6 +4,7 @@
 
 #include "console/format.h"
 #include "console/output.h"
+#include "resmem/system_error.h"
 
 namespace resmem::cli::reproduce {
 namespace {
@@ -50,12 +51,32 @@ void Page::AddSteps(std::span<const Step> steps) {
           {step.name, step.by_default ? "not run" : "not run, off by default", "–", "–", "–", "–"});
       continue;
     }
-    table.AddRow({step.name, StepStateName(records_.state(step.name)), TextAt(made, "started"),
-                  Duration(NumberAt(made, "seconds")), TextAt(made, "commit"),
+    const std::string kept = records_.is_published(step.name) ? "kept, " : "";
+    table.AddRow({step.name, kept + StepStateName(records_.state(step.name)),
+                  TextAt(made, "started"), Duration(NumberAt(made, "seconds")),
+                  TextAt(made, "commit"),
                   TextAt(made, "processor") + ", " + Counted(CountAt(made, "cores"), "core") +
                       ", " + TextAt(made, "simd")});
   }
   Add(table);
+}
+
+Result<Json> PublishedRecords(const std::string& output, const std::string& name,
+                              const Json& header) {
+  const std::string path = (fs::path(output) / "docs" / "results" / (name + ".json")).string();
+  if (!fs::exists(path)) return Json::object();
+  RESMEM_ASSIGN_OR_RETURN(const Json published, ReadJson(path));
+  for (const auto& [field, value] : header.items()) {
+    if (At(published, field) == value) continue;
+    return Status(ErrorCode::kMismatch,
+                  path + " has " + field + " " + At(published, field).dump() + ", this run has " +
+                      value.dump() +
+                      "; its results would be lost: give another --output, or move it away");
+  }
+  const Json& steps = At(published, "steps");
+  if (steps.is_object()) return steps;
+  return Status(ErrorCode::kCorrupt,
+                path + " has no steps, so it is not a page's; give another --output, or move it");
 }
 
 Result<std::string> WritePage(const std::string& output, const Page& page, const Json& header,
@@ -64,7 +85,8 @@ Result<std::string> WritePage(const std::string& output, const Page& page, const
   std::error_code error;
   fs::create_directories(folder / page.name(), error);
   if (error) {
-    return Status(ErrorCode::kIo, folder.string() + " cannot be made: " + error.message());
+    return Status(CodeOfSystemError(error.value()),
+                  folder.string() + " cannot be made: " + error.message());
   }
   Json json = {{"schema", "resmem.reproduction.v1"}};
   json.update(header);
@@ -73,6 +95,9 @@ Result<std::string> WritePage(const std::string& output, const Page& page, const
     if (records.record(step.name).is_null()) continue;
     json["steps"][step.name] = records.record(step.name);
     json["steps"][step.name]["state"] = StepStateName(records.state(step.name));
+  }
+  for (const auto& [step, record] : records.records()) {
+    if (!json["steps"].contains(step)) json["steps"][step] = record;
   }
   const std::string path = (folder / page.name()).string();
   for (const auto& [name, figure] : page.figures()) {

@@ -5,6 +5,8 @@
 //   OUTPUT/docs/results/NAME/FIGURE.svg
 //
 // Everything on it is computed from the steps' records; a step that is not there is said to be.
+// Records that stand in the JSON stay there until their step is finished again, so that a page may
+// be made in several folders, on several machines.
 #ifndef RESMEM_LAB_REPRODUCE_PAGE_PAGE_H_
 #define RESMEM_LAB_REPRODUCE_PAGE_PAGE_H_
 
@@ -47,6 +49,12 @@ class Page {
   std::string text_;
   std::vector<std::pair<std::string, Figure>> figures_;
 };
+
+// The records of OUTPUT/docs/results/NAME.json by step; an empty object where there is no such
+// file. `header`: what the page is about now.  kMismatch where the file is about something else,
+// which would be lost; kCorrupt where it cannot be read.
+Result<Json> PublishedRecords(const std::string& output, const std::string& name,
+                              const Json& header);
 
 // Writes all three; gives the path of the page.  `header`: first fields of the JSON.
 Result<std::string> WritePage(const std::string& output, const Page& page, const Json& header,

@@ -31,6 +31,14 @@ Result<Json> SweepParameters(const Context& context);
 
 // Were the errors that ResMem fixes errors within a superclass?
 Result<Json> CompareSuperclasses(const Context& context);
+// The same over all seeds of the short run, intervals by image.
+Result<Json> PoolSuperclasses(const Context& context);
+// Of each superclass the first test image whose wrong answer was close and is fixed, and the first
+// that is harmed so.
+Result<Json> PickExamples(const Context& context);
+
+// What a memory takes on disk in several forms, and its accuracy in each.
+Result<Json> MeasureBytes(const Context& context);
 
 // Quality of the probabilities, before and after.
 Result<Json> JudgeProbabilities(const Context& context);
@@ -38,8 +46,12 @@ Result<Json> JudgeProbabilities(const Context& context);
 // Test images made worse.
 Result<Json> JudgeShift(const Context& context);
 
-// The same for a memory that is tuned on held-out rows, and so answers by a blend.
+// The same for a memory of `rows` that is tuned on held-out rows, and so answers by a blend; test
+// images `judged` only.
+Result<Json> JudgeShiftedAnswers(Workspace& workspace, const Base& base, const Embedded& rows,
+                                 const Embedded& held_out, std::span<const int64_t> judged);
 Result<Json> JudgeBlendShift(const Context& context);
+Result<Json> JudgePretrainedShift(const Context& context);
 
 // Base, ResMem, kNN-LM tuned by NLL and the blend on the test images, each against the blend. The
 // memory holds `rows`; nothing but the held-out rows chooses.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "reproduce/answers.h"
 #include "reproduce/cifar100/experiments/experiments.h"
 #include "reproduce/cifar100/measure.h"
 #include "reproduce/cifar100/tuned_memory.h"
@@ -10,81 +11,10 @@
 namespace resmem::cli::reproduce::cifar100 {
 namespace {
 
-// A probability below this counts as this, as in Evaluate().
-constexpr double kFloor = 0x1p-23;
-
-// One method's answers to the test rows.
-struct Answers {
-  std::string name;
-  Json chosen = Json::object();
-  std::vector<double> nll;
-  std::vector<bool> right;
-};
-
-Answers AnswersOf(std::string name, Json chosen, std::span<const float> probabilities,
-                  std::span<const int32_t> labels) {
-  Answers answers{std::move(name), std::move(chosen), {}, {}};
-  const size_t classes = probabilities.size() / labels.size();
-  for (size_t row = 0; row < labels.size(); ++row) {
-    const std::span<const float> p = probabilities.subspan(row * classes, classes);
-    const auto label = static_cast<size_t>(labels[row]);
-    answers.nll.push_back(-std::log(std::max(double{p[label]}, kFloor)));
-    answers.right.push_back(ArgMax(p) == labels[row]);
-  }
-  return answers;
-}
-
-double Mean(std::span<const double> values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
-// Of left - right: mean and its 95 % interval, paired.
-Json Difference(std::span<const double> left, std::span<const double> right) {
-  std::vector<double> differences;
-  for (size_t i = 0; i < left.size(); ++i) differences.push_back(left[i] - right[i]);
-  const double mean = Mean(differences);
-  double squares = 0;
-  for (const double value : differences) squares += (value - mean) * (value - mean);
-  const auto count = static_cast<double>(differences.size());
-  const double reach = 1.959964 * std::sqrt(squares / (count - 1) / count);
-  return {{"value", mean}, {"low", mean - reach}, {"high", mean + reach}};
-}
-
-Json Pair(const Answers& left, const Answers& right) {
-  int64_t fixed = 0, harmed = 0, both_right = 0, both_wrong = 0;
-  for (size_t i = 0; i < left.right.size(); ++i) {
-    ++(left.right[i] ? (right.right[i] ? both_right : fixed)
-                     : (right.right[i] ? harmed : both_wrong));
-  }
-  return {{"left", left.name},
-          {"right", right.name},
-          {"accuracy", ToJson(MakePairedGain(fixed, harmed, both_right, both_wrong))},
-          {"nll", Difference(left.nll, right.nll)}};
-}
-
 class Contest {
  public:
   Contest(Workspace& workspace, Rows held_out, Rows test)
       : workspace_(workspace), held_out_(held_out), test_(test) {}
-
-  // The probabilities of one method, k neighbors and more being searched once.
-  Result<std::vector<float>> Probabilities(const Predictor& predictor, const Rows& rows,
-                                           const Neighbors& neighbors,
-                                           const PredictOptions& options) const {
-    const auto classes = static_cast<size_t>(predictor.memory().description().outputs);
-    std::vector<float> scores(static_cast<size_t>(rows.count()) * classes);
-    RESMEM_RETURN_IF_ERROR(predictor.Score(rows.keys, rows.logits, neighbors, options, scores));
-    if (options.method != Method::kResMem) return scores;
-    const MemoryDescription& description = predictor.memory().description();
-    for (size_t begin = 0; begin < scores.size(); begin += classes) {
-      RESMEM_RETURN_IF_ERROR(ToProbabilities(description.calibrator,
-                                             description.calibrator_temperature,
-                                             std::span(scores).subspan(begin, classes)));
-    }
-    return scores;
-  }
 
   Result<Neighbors> Search(const Predictor& predictor, const Rows& rows) const {
     Neighbors neighbors;
@@ -99,7 +29,7 @@ class Contest {
                          const PredictOptions& options) const {
     RESMEM_ASSIGN_OR_RETURN(const Neighbors neighbors, Search(predictor, test_));
     RESMEM_ASSIGN_OR_RETURN(const std::vector<float> probabilities,
-                            Probabilities(predictor, test_, neighbors, options));
+                            ProbabilitiesOf(predictor, test_, neighbors, options));
     Json chosen = {{"parameters", ToJson(options.parameters)}};
     if (options.method == Method::kKnnLm) chosen["lambda"] = options.lambda;
     return AnswersOf(name, std::move(chosen), probabilities, test_.labels);
@@ -115,7 +45,7 @@ class Contest {
     for (float t = 0.4f; fitted && t < 5; t *= 1.02f) {
       options.parameters.temperature = t;
       RESMEM_ASSIGN_OR_RETURN(const std::vector<float> p,
-                              Probabilities(predictor, held_out_, none, options));
+                              ProbabilitiesOf(predictor, held_out_, none, options));
       const double nll = Mean(AnswersOf("", {}, p, held_out_.labels).nll);
       if (nll < least) best = t;
       least = std::min(least, nll);
@@ -124,11 +54,42 @@ class Contest {
     return Answer(name, predictor, options);
   }
 
+  // k-NN with the k and sigma that tuning found for it, by NLL.
+  Result<Answers> Knn(const std::string& name, const Predictor& predictor,
+                      const Rivals::NeighborRival& rival) const {
+    PredictOptions options = predictor.OptionsOf(Method::kKnn);
+    options.parameters.k = rival.k;
+    options.parameters.sigma = rival.sigma;
+    return Answer(name, predictor, options);
+  }
+
+  // The base's last layer as tuning fitted it once more: softmax(scale f + W z + offset).
+  Answers LastLayer(const std::string& name, const Rivals::LastLayer& layer) const {
+    const size_t classes = layer.offset.size();
+    std::vector<float> probabilities;
+    for (int64_t row = 0; row < test_.count(); ++row) {
+      std::vector<double> scores(layer.offset.begin(), layer.offset.end());
+      const std::span<const float> key = test_.keys.row_span(row);
+      const std::span<const float> logits = test_.logits.row_span(row);
+      for (size_t c = 0; c < classes; ++c) {
+        scores[c] += double{layer.scale} * double{logits[c]};
+        for (size_t d = 0; d < key.size(); ++d) {
+          scores[c] += double{key[d]} * double{layer.weights[d * classes + c]};
+        }
+      }
+      const double largest = *std::max_element(scores.begin(), scores.end());
+      double sum = 0;
+      for (double& score : scores) sum += score = std::exp(score - largest);
+      for (const double score : scores) probabilities.push_back(static_cast<float>(score / sum));
+    }
+    return AnswersOf(name, {}, probabilities, test_.labels);
+  }
+
   // kNN-LM with k, sigma and lambda of the lowest NLL on the held-out rows.
   Result<Answers> KnnLm(const std::string& name, const Predictor& predictor) const;
 
  private:
-  static constexpr int64_t kMostNeighbors = 800;
+  static constexpr int64_t kMostNeighbors = 1024;  // as far as tuning follows k
 
   Workspace& workspace_;
   Rows held_out_, test_;
@@ -140,22 +101,22 @@ Result<Answers> Contest::KnnLm(const std::string& name, const Predictor& predict
                           TypicalDistance(workspace_, predictor.memory(), held_out_));
   PredictOptions base = predictor.OptionsOf(Method::kBase), best = base;
   RESMEM_ASSIGN_OR_RETURN(const std::vector<float> p0,
-                          Probabilities(predictor, held_out_, neighbors, base));
+                          ProbabilitiesOf(predictor, held_out_, neighbors, base));
   const auto classes = static_cast<size_t>(predictor.memory().description().outputs);
   double least = INFINITY;
   PredictOptions options = predictor.OptionsOf(Method::kKnn);
-  for (const int64_t k : {5, 10, 20, 35, 50, 75, 100, 150, 200, 300, 400, 600, 800}) {
+  for (const int64_t k : {5, 10, 20, 35, 50, 75, 100, 150, 200, 300, 400, 600, 800, 1024}) {
     for (const double share : {0.02, 0.04, 0.06, 0.09, 0.13, 0.2, 0.3, 0.45, 0.7, 1.0, 2.0, 4.0}) {
       options.parameters.k = std::min(k, neighbors.k);
       options.parameters.sigma = static_cast<float>(share * typical);
       RESMEM_ASSIGN_OR_RETURN(const std::vector<float> p,
-                              Probabilities(predictor, held_out_, neighbors, options));
+                              ProbabilitiesOf(predictor, held_out_, neighbors, options));
       for (int step = 1; step < 40; ++step) {
         const double lambda = step / 40.0;
         double nll = 0;
         for (size_t row = 0; row < held_out_.labels.size(); ++row) {
           const size_t at = row * classes + static_cast<size_t>(held_out_.labels[row]);
-          nll -= std::log(std::max((1 - lambda) * p0[at] + lambda * p[at], kFloor));
+          nll -= std::log(std::max((1 - lambda) * p0[at] + lambda * p[at], kLeastProbability));
         }
         if (nll >= least) continue;
         least = nll;
@@ -185,22 +146,33 @@ Result<Json> JudgeAnswers(Workspace& workspace, const Base& base, const Embedded
   };
   RESMEM_RETURN_IF_ERROR(add(contest.Base("base", raw, false)));
   RESMEM_RETURN_IF_ERROR(add(contest.Base("base, T fitted", raw, true)));
+  const Rivals &of_raw = tuned.raw().tuning.rivals, &of_chosen = tuned.chosen().tuning.rivals;
+  if (of_raw.last_layer) {
+    all.push_back(contest.LastLayer("base, last layer refit", *of_raw.last_layer));
+  }
   RESMEM_RETURN_IF_ERROR(add(contest.Answer("ResMem", raw, raw.OptionsOf(Method::kResMem))));
+  if (of_raw.knn) RESMEM_RETURN_IF_ERROR(add(contest.Knn("k-NN", raw, *of_raw.knn)));
   RESMEM_RETURN_IF_ERROR(add(contest.KnnLm("kNN-LM", raw)));
   RESMEM_RETURN_IF_ERROR(add(contest.Answer("blend, keys as they are", raw, raw.DefaultOptions())));
   RESMEM_RETURN_IF_ERROR(
       add(contest.Answer("ResMem, chosen keys", chosen, chosen.OptionsOf(Method::kResMem))));
+  if (of_chosen.knn) {
+    RESMEM_RETURN_IF_ERROR(add(contest.Knn("k-NN, chosen keys", chosen, *of_chosen.knn)));
+  }
   RESMEM_RETURN_IF_ERROR(add(contest.KnnLm("kNN-LM, chosen keys", chosen)));
+  RESMEM_ASSIGN_OR_RETURN(
+      const TunedMemory boosted,
+      TuneWithKeys(workspace, base, rows, held_out_rows,
+                   tuned.chosen().memory.description().key_transform, Method::kLogitBoost));
+  const Predictor boost(boosted.memory);
+  RESMEM_RETURN_IF_ERROR(
+      add(contest.Answer("logit-boost, chosen keys", boost, boost.DefaultOptions())));
   RESMEM_RETURN_IF_ERROR(
       add(contest.Answer("blend, chosen keys", chosen, chosen.DefaultOptions())));
   Json methods = Json::array(), pairs = Json::array();
   for (const Answers& answers : all) {
-    const auto right = std::count(answers.right.begin(), answers.right.end(), true);
-    methods.push_back({{"name", answers.name},
-                       {"chosen", answers.chosen},
-                       {"accuracy", ToJson(MakeAccuracy(right, std::ssize(answers.right)))},
-                       {"nll", Mean(answers.nll)}});
-    if (answers.name != all.back().name) pairs.push_back(Pair(all.back(), answers));
+    methods.push_back(ToJson(answers));
+    if (answers.name != all.back().name) pairs.push_back(PairOf(all.back(), answers));
   }
   return Json{{"memory_rows", rows.count()},
               {"held_out_rows", held_out.count()},

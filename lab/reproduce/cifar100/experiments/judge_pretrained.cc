@@ -26,6 +26,22 @@ Result<std::string> PreparedModel(const Workspace& workspace) {
   return path;
 }
 
+// The network has learned from all training images: half of the test images stands for held-out
+// rows, the other half judges.
+struct Halved {
+  Base base;
+  TrainSplit test;
+};
+
+Result<Halved> HalvePretrained(Workspace& workspace) {
+  RESMEM_ASSIGN_OR_RETURN(const std::string model, PreparedModel(workspace));
+  RESMEM_ASSIGN_OR_RETURN(Base base, LoadModel(workspace, "pretrained", model));
+  TrainRecipe halves;
+  halves.validation_rows = base.test.count() / 2;
+  RESMEM_ASSIGN_OR_RETURN(TrainSplit half, DrawTrainSplit(halves, base.test.count()));
+  return Halved{std::move(base), std::move(half)};
+}
+
 }  // namespace
 
 Result<Json> JudgePretrained(const Context& context) {
@@ -71,14 +87,17 @@ Result<Json> JudgePretrained(const Context& context) {
 }
 
 Result<Json> JudgePretrainedPredictor(const Context& context) {
-  Workspace& workspace = context.workspace;
-  RESMEM_ASSIGN_OR_RETURN(const std::string model, PreparedModel(workspace));
-  RESMEM_ASSIGN_OR_RETURN(const Base base, LoadModel(workspace, "pretrained", model));
-  TrainRecipe halves;
-  halves.validation_rows = base.test.count() / 2;
-  RESMEM_ASSIGN_OR_RETURN(const TrainSplit half, DrawTrainSplit(halves, base.test.count()));
-  return JudgeAnswers(workspace, base, base.train, base.test.Take(half.validation),
-                      base.test.Take(half.train));
+  RESMEM_ASSIGN_OR_RETURN(const Halved halved, HalvePretrained(context.workspace));
+  const Base& base = halved.base;
+  return JudgeAnswers(context.workspace, base, base.train, base.test.Take(halved.test.validation),
+                      base.test.Take(halved.test.train));
+}
+
+Result<Json> JudgePretrainedShift(const Context& context) {
+  RESMEM_ASSIGN_OR_RETURN(const Halved halved, HalvePretrained(context.workspace));
+  const Base& base = halved.base;
+  return JudgeShiftedAnswers(context.workspace, base, base.train,
+                             base.test.Take(halved.test.validation), halved.test.train);
 }
 
 }  // namespace resmem::cli::reproduce::cifar100

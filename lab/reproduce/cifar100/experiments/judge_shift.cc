@@ -1,4 +1,5 @@
 #include <functional>
+#include <numeric>
 
 #include "reproduce/cifar100/experiments/experiments.h"
 #include "reproduce/cifar100/measure.h"
@@ -35,7 +36,10 @@ Result<Json> ForEveryCorruption(Workspace& workspace, const OnnxModel& model,
 Result<Json> JudgeBoth(const Workspace& workspace, const ResidualMemory& memory, const Rows& rows) {
   Json json = Json::object();
   const Predictor predictor(memory);
-  for (const Method method : {Method::kResMem, memory.description().answer}) {
+  // The memory's own answer may be ResMem's, too.
+  const std::pair<const char*, Method> judged[] = {{"resmem", Method::kResMem},
+                                                   {"answer", memory.description().answer}};
+  for (const auto& [name, method] : judged) {
     EvaluationOptions options;
     options.method = method;
     options.baselines = false;
@@ -45,10 +49,9 @@ Result<Json> JudgeBoth(const Workspace& workspace, const ResidualMemory& memory,
                             Evaluate(predictor, ReadRows(rows), options));
     json["base"] = ToJson(evaluation.methods.front().accuracy);
     json["base_nll"] = evaluation.base_calibration.nll;
-    json[method == Method::kResMem ? "resmem" : "answer"] = {
-        {"accuracy", ToJson(evaluation.methods.back().accuracy)},
-        {"nll", evaluation.resmem_calibration.nll},
-        {"gain", ToJson(evaluation.gain)}};
+    json[name] = {{"accuracy", ToJson(evaluation.methods.back().accuracy)},
+                  {"nll", evaluation.resmem_calibration.nll},
+                  {"gain", ToJson(evaluation.gain)}};
   }
   return json;
 }
@@ -78,26 +81,33 @@ Result<Json> JudgeShift(const Context& context) {
   return result;
 }
 
-Result<Json> JudgeBlendShift(const Context& context) {
-  Workspace& workspace = context.workspace;
-  RESMEM_ASSIGN_OR_RETURN(const Base base, LoadBase(workspace, context.base));
-  const Embedded held_out = base.train.Take(base.split.validation);
-  RESMEM_ASSIGN_OR_RETURN(
-      const TunedMemories tuned,
-      TuneWithEveryKeys(workspace, base, base.train.Take(base.split.train), held_out.view()));
+Result<Json> JudgeShiftedAnswers(Workspace& workspace, const Base& base, const Embedded& rows,
+                                 const Embedded& held_out, std::span<const int64_t> judged) {
+  RESMEM_ASSIGN_OR_RETURN(const TunedMemories tuned,
+                          TuneWithEveryKeys(workspace, base, rows, held_out.view()));
   const ResidualMemory& memory = tuned.chosen().memory;
   RESMEM_ASSIGN_OR_RETURN(const OnnxModel model,
                           OnnxModel::Open(base.model, workspace.options().runtime));
   const auto judge = [&](const Embedded& test) {
-    return JudgeBoth(workspace, memory, test.view());
+    return JudgeBoth(workspace, memory, test.Take(judged).view());
   };
-  Json result = {{"run", context.base},
+  Json result = {{"run", base.name},
                  {"seed", kNoiseSeed},
+                 {"rows", std::ssize(judged)},
                  {"keys", tuned.chosen().KeysName()},
                  {"answer", MethodName(memory.description().answer)}};
   RESMEM_ASSIGN_OR_RETURN(result["clean"], judge(base.test));
   RESMEM_ASSIGN_OR_RETURN(result["corruptions"], ForEveryCorruption(workspace, model, judge));
   return result;
+}
+
+Result<Json> JudgeBlendShift(const Context& context) {
+  Workspace& workspace = context.workspace;
+  RESMEM_ASSIGN_OR_RETURN(const Base base, LoadBase(workspace, context.base));
+  std::vector<int64_t> all(static_cast<size_t>(base.test.count()));
+  std::iota(all.begin(), all.end(), 0);
+  return JudgeShiftedAnswers(workspace, base, base.train.Take(base.split.train),
+                             base.train.Take(base.split.validation), all);
 }
 
 }  // namespace resmem::cli::reproduce::cifar100

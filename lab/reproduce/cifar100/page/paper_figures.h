@@ -28,6 +28,9 @@ inline constexpr Epoch kEpochs[] = {{128, 0.340, 0.493},
 inline constexpr double kResNet8Milliseconds = 15.9, kResNet14Milliseconds = 26.2;
 inline constexpr double kKnnMilliseconds = 4.8;
 
+// With a batch of one image; of 50,000 keys on disk.
+inline constexpr double kResNet8Bytes = 2.5e6, kResNet14Bytes = 4e6, kKeyBytes = 15e6;
+
 // Not the paper's: what is published for this file, and what it gives on its training images.
 inline constexpr char kPretrainedFile[] = "cifar100_resnet20.onnx";
 inline constexpr double kPretrainedTest = 0.6883, kPretrainedTrain = 0.9342;

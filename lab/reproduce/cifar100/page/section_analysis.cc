@@ -87,6 +87,60 @@ void AddSuperclasses(Page* page) {
   page->Add(table);
 }
 
+void AddPooledSuperclasses(Page* page) {
+  if (!page->Begin("The same over all seeds", "coarse-pooled")) return;
+  const Json& result = page->result("coarse-pooled");
+  page->Paragraph(
+      "ResNet-8, short preset, " + Counted(std::ssize(At(result, "runs")), "seed") +
+      " pooled; the interval resamples test images, each with the answers of all seeds (" +
+      Count(CountAt(result, "samples")) + " times).");
+  Table table = Table::OfNumbers(
+      {"setting", "fixed by ResMem", "errors", "not fixed", "errors", "fixed - not fixed"});
+  std::string verdicts;
+  for (const auto& [name, judged] : At(result, "at").items()) {
+    Json difference = At(judged, "interval");
+    difference["value"] = NumberAt(judged, "difference");
+    table.AddRow({NameOfSetting(name), ShareText(NumberAt(judged, "fixed/value")),
+                  Count(CountAt(judged, "fixed/total")),
+                  ShareText(NumberAt(judged, "not_fixed/value")),
+                  Count(CountAt(judged, "not_fixed/total")), PointsWithInterval(difference)});
+    verdicts += (verdicts.empty() ? "The claim: at " : "; at ") + NameOfSetting(name) +
+                (NumberAt(difference, "low") > 0    ? " **holds**"
+                 : NumberAt(difference, "high") < 0 ? " **does not hold**"
+                                                    : " **is not shown**");
+  }
+  page->Add(table);
+  page->Paragraph(verdicts + ".");
+}
+
+void AddExamples(Page* page) {
+  if (!page->Begin("Examples", "examples")) return;
+  const Json& result = page->result("examples");
+  page->Paragraph("Network `" + TextAt(result, "run") +
+                  "`, the paper's values. The rule: of each superclass, the first test image (rows "
+                  "from 0) that was answered wrongly but within the superclass and is fixed; and "
+                  "the first that the memory makes wrong in this way. A superclass without "
+                  "such an image has no line.");
+  Table table({{"row"},
+               {"truth", Table::Align::kLeft},
+               {"base", Table::Align::kLeft},
+               {"its probability"},
+               {"with memory", Table::Align::kLeft},
+               {"its probability"}});
+  for (const char* const list : {"fixed", "harmed"}) {
+    for (const Json& example : At(result, list)) {
+      const auto name = [&](const char* field) {
+        const std::string text = TextAt(example, field);
+        return text == TextAt(example, "truth") ? text : "**" + text + "**";
+      };
+      table.AddRow({Count(CountAt(example, "row")), TextAt(example, "truth"), name("base"),
+                    ShareText(NumberAt(example, "base_probability")), name("resmem"),
+                    ShareText(NumberAt(example, "resmem_probability"))});
+    }
+  }
+  page->Add(table);
+}
+
 void AddCalibration(Page* page) {
   if (!page->Begin("Probabilities", "calibration")) return;
   const Json& result = page->result("calibration");

@@ -44,6 +44,36 @@ void AddLatency(Page* page) {
                                "faster here that the search weighs more."));
 }
 
+void AddBytes(Page* page) {
+  if (!page->Begin("What it takes in bytes", "bytes")) return;
+  const Json& result = page->result("bytes");
+  const auto megabytes = [](double bytes) { return NumberText(bytes / 1e6, 2) + " MB"; };
+  Table table = Table::OfNumbers({"", "here", "the paper", "test accuracy", "gain"});
+  const auto network = [&](const char* name, const char* field, double known) {
+    const Json& found = At(result, field);
+    if (found.is_null()) return;
+    table.AddRow(
+        {std::string(name) + ", " + Count(CountAt(found, "parameters")) + " parameters, as a file",
+         megabytes(NumberAt(found, "file_bytes")), megabytes(known) + " (with one image in work)",
+         "–", "–"});
+  };
+  network("ResNet-8", "network", paper::kResNet8Bytes);
+  network("ResNet-14", "next_network", paper::kResNet14Bytes);
+  table.AddRow(
+      {Count(CountAt(result, "rows")) + " keys of " + Count(CountAt(result, "dim")) + " floats",
+       megabytes(NumberAt(result, "key_bytes")), megabytes(paper::kKeyBytes), "–", "–"});
+  for (const Json& form : At(result, "forms")) {
+    table.AddRow({"memory on disk: " + TextAt(form, "name"), megabytes(NumberAt(form, "bytes")),
+                  "–", ShareText(NumberAt(form, "test/resmem/value")),
+                  PointsWithInterval(At(form, "test/gain"))});
+  }
+  page->Add(table);
+  page->Paragraph(
+      "The paper counts keys only; a memory also holds labels, residuals or logits, "
+      "and row numbers. Its ResNet-8 has about 68,000 parameters, its ResNet-14 about 128,000. 1 "
+      "MB is 1,000,000 bytes.");
+}
+
 void AddPretrained(Page* page) {
   if (!page->Begin("A network from elsewhere", "pretrained-resnet20")) return;
   const Json& result = page->result("pretrained-resnet20");

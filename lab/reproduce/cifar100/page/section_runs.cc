@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "console/format.h"
@@ -101,7 +102,7 @@ void AddDepth(Page* page) {
   page->Paragraph(
       "ResMem on ResNet-8 (" + ShareText(smaller) + ") is " + (smaller < next ? "below" : "above") +
       " the base of the next depth (" + ShareText(next) +
-      "); in the paper it lies between the bases of ResNet-8 and "
+      "); in the paper, too, it lies between the bases of ResNet-8 and "
       "ResNet-14. The paper finds a larger gain on smaller networks; here the tuned gain "
       "is " +
       PointsText(smaller - base.points[0].y) + " for ResNet-8 and " +
@@ -128,8 +129,17 @@ void AddSizes(Page* page) {
   Curve base{"base", false, {}}, resmem{"ResMem, tuned", false, {}};
   Curve at_paper{"at the paper's k, σ, T", false, {}}, tuned{"tuned", false, {}};
   std::string missing;
-  std::vector<std::string> names = RunsNamed("size-resnet8-");
+  const std::vector<std::string> by_class = RunsNamed("balanced-resnet8-");
+  const bool any_by_class = std::any_of(by_class.begin(), by_class.end(), [&](const auto& name) {
+    return !page->result(name).is_null();
+  });
+  std::vector<std::string> names = any_by_class ? by_class : RunsNamed("size-resnet8-");
   names.push_back("short-resnet8-seed1");
+  page->Paragraph(any_by_class
+                      ? "The subsets hold as many images of each class as of any other, as the "
+                        "paper's; a smaller one is part of a larger one."
+                      : "The subsets were drawn without regard to the class; the paper draws class "
+                        "by class (steps `balanced-resnet8-...`, not run yet).");
   for (const std::string& name : names) {
     const Json& run = page->result(name);
     if (run.is_null()) {
@@ -167,6 +177,27 @@ void AddSizes(Page* page) {
   gains.curves = {tuned, at_paper};
   page->AddFigure("sizes", accuracy);
   page->AddFigure("sizes_gain", gains);
+}
+
+void AddDeeperSizes(Page* page) {
+  page->Heading("Training images and depth, short preset");
+  Table table = RunsTable("network and share");
+  std::string missing;
+  for (const char* const network : {"resnet8", "resnet14", "resnet20"}) {
+    for (const int64_t share : {10, 40, 100}) {
+      const std::string name =
+          share == 100 ? std::string("short-") + network + "-seed1"
+                       : std::string("balanced-") + network + "-" + std::to_string(share);
+      const Json& run = page->result(name);
+      if (run.is_null()) {
+        missing += (missing.empty() ? "" : ", ") + name;
+      } else {
+        AddRun(std::string(network) + ", " + std::to_string(share) + " %", run, &table);
+      }
+    }
+  }
+  page->Add(table);
+  if (!missing.empty()) page->Paragraph("Not run yet: " + missing + ".");
 }
 
 }  // namespace resmem::cli::reproduce::cifar100

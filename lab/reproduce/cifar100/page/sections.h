@@ -10,7 +10,7 @@ namespace resmem::cli::reproduce::cifar100 {
 void WritePage(std::span<const Step> steps, bool quick, Page* page);
 
 // The answers that a memory can give, and whether the blend keeps what it promises.
-void WritePredictorPage(Page* page);
+void WritePredictorPage(std::span<const Step> steps, Page* page);
 
 // What was measured and whether the paper's figure is met, in a few sentences.
 void AddAnswer(Page* page);
@@ -21,12 +21,17 @@ void AddEpochs(Page* page);
 void AddSeeds(Page* page);
 void AddDepth(Page* page);
 void AddSizes(Page* page);
+void AddDeeperSizes(Page* page);
 void AddSensitivity(Page* page);
 void AddSuperclasses(Page* page);
+void AddPooledSuperclasses(Page* page);
+void AddExamples(Page* page);
 void AddCalibration(Page* page);
 void AddShift(Page* page);
 void AddBlendShift(Page* page);
+void AddShiftedAnswers(const char* step, const std::string& title, Page* page);
 void AddLatency(Page* page);
+void AddBytes(Page* page);
 void AddPretrained(Page* page);
 void AddDiagnosis(Page* page);
 

@@ -24,12 +24,16 @@ void WritePage(std::span<const Step> steps, bool quick, Page* page) {
   AddSeeds(page);
   AddDepth(page);
   AddSizes(page);
+  AddDeeperSizes(page);
   AddSensitivity(page);
   AddSuperclasses(page);
+  AddPooledSuperclasses(page);
+  AddExamples(page);
   AddCalibration(page);
   AddShift(page);
   AddBlendShift(page);
   AddLatency(page);
+  AddBytes(page);
   AddPretrained(page);
   AddDiagnosis(page);
   page->AddSteps(steps);
