@@ -50,6 +50,7 @@ Blend SomeBlend(const MemoryDescription& description) {
                          {-0.2f, 0.01f, 0.01f, 0.02f},
                          {1.1f, 0.05f, -0.04f, 0.02f}}};
   for (int i = 0; i <= 100; ++i) blend.distances.push_back(1e6f + static_cast<float>(i));
+  blend.spreads.assign(101, 0.0f);
   return blend;
 }
 
