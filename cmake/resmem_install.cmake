@@ -19,7 +19,7 @@ resmem_install_library(resmem "" "libhwy libxxhash" "-pthread")
 resmem_install_library(resmem_report "resmem" "libpng" "")
 resmem_install_library(resmem_data "resmem" "zlib liblzma" "")
 resmem_install_library(resmem_models "resmem-data resmem-report" "libpng libjpeg protobuf" "-lonnx_proto")
-resmem_install_library(resmem_lm "resmem-models" "libzstd" "")
+resmem_install_library(resmem_lm "resmem-models" "libzstd libutf8proc libpcre2-8" "")
 
 install(DIRECTORY include/resmem DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 configure_package_config_file(cmake/resmemConfig.cmake.in resmemConfig.cmake
@@ -29,6 +29,16 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/resmemConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/resmemConfigVersion.cmake
         DESTINATION ${package_folder})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# All that is installed, without tests and benchmarks: what debian/rules builds.
+add_custom_target(resmem_package)
+foreach(target resmem resmem_report resmem_data resmem_models resmem_lm resmem_c resmem_command
+               resmem_serve resmem_lab_command resmem_train resmem_shared resmem_report_shared
+               resmem_data_shared resmem_models_shared resmem_lm_shared)
+  if(TARGET ${target})
+    add_dependencies(resmem_package ${target})
+  endif()
+endforeach()
 
 # Written by the program itself, from what its commands declare.
 foreach(completion bash:bash-completion/completions/resmem zsh:zsh/site-functions/_resmem
@@ -43,3 +53,9 @@ foreach(completion bash:bash-completion/completions/resmem zsh:zsh/site-function
                     OUTPUT_FILE \"\${script}\" COMMAND_ERROR_IS_FATAL ANY)
     message(STATUS \"Installing: \${script}\")")
 endforeach()
+
+# The manual pages, a page a command, from the same help.
+install(CODE "execute_process(
+  COMMAND python3 \"${PROJECT_SOURCE_DIR}/cli/help/manual_pages.py\" \"$<TARGET_FILE:resmem_command>\"
+          \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1\"
+  COMMAND_ERROR_IS_FATAL ANY)")

@@ -1,0 +1,16 @@
+# A toolchain for arm64: Debian's cross compiler, and the folder with Debian's arm64 libraries that the
+# variable ARM64_ROOT of the environment names (packaging/other_processors makes it).
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_SYSROOT $ENV{ARM64_ROOT})
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_FIND_ROOT_PATH $ENV{ARM64_ROOT})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(ENV{PKG_CONFIG_LIBDIR} $ENV{ARM64_ROOT}/usr/lib/aarch64-linux-gnu/pkgconfig:$ENV{ARM64_ROOT}/usr/share/pkgconfig)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} $ENV{ARM64_ROOT})
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static -L $ENV{ARM64_ROOT})
