@@ -1,11 +1,14 @@
 // libFuzzer's entry for the C interface: the first byte chooses what the rest is: calls with
 // numbers of any size, files of a memory, or a document for a page.  Pointers are sound, as the
 // interface cannot check them; shapes are small where they are not negative, because arrays are.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -16,11 +19,12 @@ namespace resmem {
 namespace {
 
 constexpr int64_t kMostRows = 24, kDim = 3, kClasses = 2;
+constexpr int kMostFits = 40, kMostFolders = 200;  // of one process: they are slow
 
 struct Arrays {
   std::vector<float> keys, logits;
   std::vector<int32_t> labels;
-  Arrays() : keys(kMostRows * 32), logits(kMostRows * 32), labels(kMostRows) {
+  explicit Arrays(size_t rows = kMostRows) : keys(rows * 32), logits(rows * 32), labels(rows) {
     for (size_t i = 0; i < keys.size(); ++i) {
       keys[i] = static_cast<float>(i * 7 % 11);
       logits[i] = static_cast<float>(i * 5 % 3);
@@ -68,6 +72,47 @@ void Expect(int code) {
   if (code != RESMEM_OK && std::strlen(resmem_last_error()) == 0) std::abort();
 }
 
+// Of this process, and gone with it.
+const std::string& Folder() {
+  static const std::string folder =
+      (std::filesystem::temp_directory_path() / ("capi_fuzz_" + std::to_string(getpid()))).string();
+  static const bool once = [] {
+    std::filesystem::create_directories(folder);
+    return std::atexit([] { std::filesystem::remove_all(folder); }) == 0;
+  }();
+  if (!once) std::abort();
+  return folder;
+}
+
+// What only a memory in a folder can: versions under any name, and files of arrays.
+void InFolder(resmem_memory* in_ram, Numbers* numbers) {
+  static int folders = 0;
+  if (++folders > kMostFolders) return;
+  const std::string path = Folder() + "/m.resmem";
+  Expect(resmem_save(in_ram, path.c_str(), 1, nullptr));
+  resmem_memory* memory = nullptr;
+  Expect(resmem_open(path.c_str(), nullptr, &memory));
+  if (memory == nullptr) return;
+  std::string name;
+  for (int length = numbers->Take<uint8_t>() % 5; length >= 0; --length) {
+    name += static_cast<char>(std::max<uint8_t>(numbers->Take<uint8_t>(), 1));
+  }
+  const uint64_t id = numbers->Take<uint8_t>() % 12;
+  char *changes = nullptr, *holders = nullptr;
+  Expect(resmem_snapshot_take(memory, name.c_str(), name.c_str()));
+  Expect(resmem_delete(memory, &id, 1));
+  Expect(resmem_diff(memory, name.c_str(), nullptr, &changes));
+  Expect(resmem_find_in_snapshots(memory, &id, 1, &holders));
+  Expect(resmem_rollback(memory, name.c_str(), nullptr));
+  Expect(resmem_snapshot_drop(memory, name.c_str()));
+  const char* const part = numbers->Take<uint8_t>() % 2 == 0 ? "keys" : name.c_str();
+  Expect(resmem_export(memory, (Folder() + "/m.npz").c_str(), &part, 1, nullptr));
+  Expect(resmem_verify(memory, nullptr));
+  resmem_free(changes);
+  resmem_free(holders);
+  resmem_close(memory);
+}
+
 void Ask(resmem_memory* memory, Numbers* numbers) {
   static Arrays arrays;
   std::vector<float> answers(kMostRows * 32), distances(kMostRows * 64);
@@ -75,7 +120,7 @@ void Ask(resmem_memory* memory, Numbers* numbers) {
   resmem_predict_options options;
   resmem_predict_options_init(&options);
   char* text = nullptr;
-  switch (numbers->Take<uint8_t>() % 8) {
+  switch (numbers->Take<uint8_t>() % 13) {
     case 0: {
       const resmem_matrix keys = numbers->Matrix(arrays.keys),
                           logits = numbers->Matrix(arrays.logits);
@@ -145,6 +190,71 @@ void Ask(resmem_memory* memory, Numbers* numbers) {
       Expect(resmem_explain(memory, &key, &logits, &options, &without, &text));
       break;
     }
+    case 7: {
+      resmem_tune_options tuning;
+      resmem_tune_options_init(&tuning);
+      static const char* const kMethods[] = {nullptr, "blend", "logit-boost", "resmem", "base"};
+      static const char* const kTransforms[] = {nullptr, "keep", "unit", "whiten", "x"};
+      tuning.method = kMethods[numbers->Take<uint8_t>() % 5];
+      tuning.key_transform = kTransforms[numbers->Take<uint8_t>() % 5];
+      const int64_t k = numbers->Take<int64_t>();
+      const float sigma = numbers->Take<float>(), temperature = numbers->Take<float>();
+      tuning.k = &k;
+      tuning.sigma = &sigma;
+      tuning.temperature = &temperature;
+      tuning.k_count = tuning.sigma_count = tuning.temperature_count = 1;
+      tuning.folds = numbers->Take<int8_t>();
+      tuning.fpr_limit = numbers->Take<double>();
+      tuning.fit_megabytes = numbers->Take<int64_t>();
+      tuning.size = numbers->Take<uint8_t>() % 2 == 0 ? sizeof(tuning) : numbers->Take<uint16_t>();
+      tuning.size = std::min(tuning.size, sizeof(tuning));
+      // A hundred rows and more are fitted, which takes a while: not each time.
+      static int fits = 0;
+      const bool many = numbers->Take<uint8_t>() % 2 == 0 && ++fits <= kMostFits;
+      const int64_t asked = many ? 110 : 20;
+      static const Arrays kMany(150);
+      const resmem_rows given = SoundRows(kMany, asked);
+      Expect(resmem_tune(memory, numbers->Take<uint8_t>() % 2 == 0 ? nullptr : &given, &tuning,
+                         &text));
+      const resmem_matrix keys = numbers->Matrix(arrays.keys);
+      Expect(resmem_distance_percentiles(memory, &keys, 1, nullptr, distances.data()));
+      if (resmem_answer(memory) == nullptr) std::abort();
+      Expect(resmem_undo_tuning(memory, nullptr));
+      break;
+    }
+    case 8: {
+      resmem_index_options indexing;
+      resmem_index_options_init(&indexing);
+      indexing.recall = numbers->Take<double>();
+      indexing.code_bits = numbers->Take<int8_t>();
+      indexing.queries = numbers->Matrix(arrays.keys);
+      Expect(resmem_index(memory, &indexing));
+      Expect(resmem_remove_index(memory));
+      break;
+    }
+    case 9: {
+      resmem_evaluate_options judging;
+      resmem_evaluate_options_init(&judging);
+      judging.sample = numbers->Take<int64_t>();
+      const resmem_rows judged = SoundRows(arrays, 5);
+      Expect(resmem_doctor(memory, numbers->Take<uint8_t>() % 2 == 0 ? nullptr : &judged, &judging,
+                           &text));
+      Expect(resmem_verify(memory, nullptr));
+      break;
+    }
+    case 10: {
+      for (float& distance : distances) {
+        distance = numbers->Take<float>();
+        if (!numbers->more()) break;
+      }
+      const int64_t queries = std::min<int64_t>(numbers->Take<int64_t>(), kMostRows);
+      const int64_t k = std::min<int64_t>(numbers->Take<int64_t>(), 32);
+      Expect(resmem_weights(distances.data(), queries, k, numbers->Take<float>(), answers.data()));
+      break;
+    }
+    case 11:
+      InFolder(memory, numbers);
+      break;
     default: {
       resmem_evaluate_options judging;
       resmem_evaluate_options_init(&judging);

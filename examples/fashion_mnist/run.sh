@@ -59,23 +59,12 @@ resmem memorize --model base/last.onnx "${learned[@]}" --only train --classes cl
   --overwrite -o fashion.resmem
 done_step "memorize"
 
-step "k, sigma and T, chosen on the held-out images"
+step "Its answer, and the rivals, tuned on the held-out images"
 resmem tune fashion.resmem "${learned[@]}" --save tuning.json
 done_step "tune"
 
-step "kNN-LM mixing, the rival, gets its lambda from the same images"
-rival=(compare fashion.resmem "${learned[@]}" --only validation)
-show "${rival[@]}" ">" rival.txt
-# Its warning, that the memory is tuned on these rows, is what we want here: the rival too.
-"$program" "${rival[@]}" >rival.txt 2>rival.log || { cat rival.log >&2; exit 1; }
-lambda=$(awk '/^kNN-LM, lambda/ && $4 > best { best = $4; lambda = $3 } END { print lambda }' rival.txt)
-[ -n "$lambda" ] || { echo "run.sh: rival.txt holds no kNN-LM line" >&2; exit 1; }
-echo "best lambda on the held-out images: $lambda (all of them: rival.txt)"
-done_step "tune the rival"
-
 step "Does it help?  10,000 test images that nothing above has seen"
-resmem eval fashion.resmem --images data --part test --lambdas "$lambda" --per-class \
-  --save evaluation.json
+resmem eval fashion.resmem --images data --part test --per-class --save evaluation.json
 done_step "evaluate"
 
 step "The test images whose answer changed most, for better and for worse, beside their neighbors"

@@ -4,7 +4,8 @@
 #
 #   examples/sotu/run.sh [FOLDER [TEXTS]]      where to write, default sotu-output; *.txt files
 #
-# RESMEM: the program, default build/release/cli/resmem.
+# RESMEM: the program, default build/release/cli/resmem.  PIECES: of the tokenizer, default 4000; fewer
+# for less text.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -35,7 +36,7 @@ resmem() {  # a command as one would type it
 }
 model=(--model run/last.onnx)
 
-resmem tokenizer train train --pieces 4000 -o sotu.model
+resmem tokenizer train train --pieces "${PIECES:-4000}" -o sotu.model
 for part in train valid test; do resmem lm tokens $part --tokenizer sotu.model -o $part.tokens; done
 resmem lm train train.tokens --validation valid.tokens --network t5-d64-l2-h2-f256 -o run
 resmem lm memorize train.tokens "${model[@]}" --documents 60 --top 64 -o memory.resmem

@@ -3,11 +3,16 @@
 Four classes, each with two clusters of keys; the base mistakes one cluster of class 0 for class 1,
 so that a memory has something to add.  240 training, 120 validation and 200 test rows.
 """
+import os
+
 import numpy as np
 
 import onnx_files
 import image_files
+import table_files
 
+# Where a file is synced at once: for tests that write much and cut no power.
+FAST = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 DIM, CLASSES = 8, 4
 NAMES = ["coat", "shirt", "sneaker", "boot"]
 
@@ -49,6 +54,7 @@ def write(folder):
     write_bad(folder, train)
     onnx_files.write(folder, train)
     image_files.write(folder)
+    table_files.write(folder, train, test, more)
     (folder / "net.onnx").write_bytes(b"weights of a model")
     (folder / "other.onnx").write_bytes(b"weights of another model")
 

@@ -101,10 +101,17 @@ class HintsTest(unittest.TestCase):
             prepared = f"prepared_{graph}"
             self.run_hint(self.hint_of("model", "inspect", graph), prepared)
             self.run_hint(self.hint_of("model", "prepare", graph, "-o", f"again_{graph}"), f"{graph}.arrays")
-        # A graph of token ids, which prepare refuses, is not sent there.
         (self.folder / "ids.onnx").write_bytes(self.language_model())
-        self.assertNotIn("next:", self.resmem("model", "inspect", "ids.onnx").stderr)
-        self.assertNotEqual(self.resmem("model", "prepare", "ids.onnx", "-o", "x.onnx", check=False).returncode, 0)
+        self.run_hint(self.hint_of("model", "inspect", "ids.onnx"), "prepared_ids.onnx")
+        self.assertEqual(self.hint_of("model", "prepare", "ids.onnx", "-o", "ids2.onnx"),
+                         "lm memorize TRAIN.tokens --model ids2.onnx -o NEW.resmem")
+        # Several inputs of which none has token ids: prepare refuses them, so nobody is sent there.
+        (self.folder / "two.onnx").write_bytes(onnx_files.model(
+            onnx_files.node("Add", ["a", "b"], "h"), onnx_files.node("MatMul", ["h", "head"], "y"),
+            onnx_files.weights("head", np.eye(4)), onnx_files.value_info(11, "a", ["n", 4]),
+            onnx_files.value_info(11, "b", ["n", 4]), onnx_files.value_info(12, "y", ["n", 4])))
+        self.assertNotIn("next:", self.resmem("model", "inspect", "two.onnx").stderr)
+        self.assertNotEqual(self.resmem("model", "prepare", "two.onnx", "-o", "x.onnx", check=False).returncode, 0)
 
     @staticmethod
     def language_model():
@@ -143,16 +150,14 @@ class HintsTest(unittest.TestCase):
         self.assertRegex(hints["test"], r"^lm eval MEMORY\.resmem --tokens test\.tokens --model MODEL\.onnx$")
         for part in ("train", "valid"):
             self.run_hint(hints[part] + " " + " ".join(TINY), f"{part}.run")
-        # The model's context is short, and so are the windows that the hints name.
-        memorize = self.hint_of("lm", "train", "train.tokens", *TINY, "-o", "run")
-        self.assertIn("--window 16 --stride 12", memorize)
-        self.run_hint(memorize, "text.resmem")
-        made = self.hint_of("lm", "memorize", "train.tokens", "--model", "run/last.onnx", "--window", "16", "--stride",
-                            "12", "--top", "8", "-o", "again.resmem")
+        # The model's context is short: windows are as long as it can read, and later those of the memory.
+        self.run_hint(self.hint_of("lm", "train", "train.tokens", *TINY, "-o", "run"), "text.resmem")
+        made = self.hint_of("lm", "memorize", "train.tokens", "--model", "run/last.onnx", "--window", "9", "--top", "8",
+                            "-o", "again.resmem")
         self.run_hint(made, "")
-        self.run_hint(hints["test"] + " --window 16 --stride 12", "", **{"MEMORY.resmem": "text.resmem"})
-        self.run_hint(self.hint_of("lm", "index", "again.resmem", "--tokens", "test.tokens", "--window", "16", "--stride",
-                                   "12", "--model", "run/last.onnx"), "")
+        self.run_hint(hints["test"], "", **{"MEMORY.resmem": "text.resmem"})
+        self.run_hint(self.hint_of("lm", "index", "again.resmem", "--tokens", "test.tokens", "--model", "run/last.onnx"),
+                      "")
         self.run_hint(self.hint_of("index", "again.resmem"), "")
 
     def test_5_trained_networks(self):
@@ -170,8 +175,63 @@ class HintsTest(unittest.TestCase):
                              "table.run")
         self.assertNotIn("--images", table)
         self.run_hint(table, "table.arrays")
+        held = self.hint_of("train", "mlp-8", "--inputs", "keys.npy", "--labels", "labels.npy", "--epochs", "1",
+                            "--validation-rows", "40", "-o", "held_table.run")
+        done = self.run_hint(held, "held.arrays")
+        done = self.run_hint(re.search(r"^next: resmem (.*)$", done.stderr, re.M)[1], "held_table.resmem")
+        self.assertIn("taking the 200 rows marked train of 240", done.stderr)
 
-    def test_6_no_hint_is_without_a_case(self):
+    def test_7_rows_that_were_held_out_stay_out(self):
+        np.save(self.folder / "parts.npy", np.array(["train"] * 200 + ["validation"] * 40))
+        embed = ["embed", "again_table.onnx", "keys.npy", "--labels", "labels.npy", "--split", "parts.npy"]
+        done = self.run_hint(self.hint_of(*embed, "-o", "parts.arrays"), "parts.resmem")
+        self.assertIn("taking the 200 rows marked train of 240", done.stderr)
+        self.assertEqual(self.rows_of("parts.resmem"), 200)
+        held = self.hint_of(*embed, "--rows", "200:", "-o", "parts_held.arrays")
+        self.assertTrue(held.startswith("tune "), held)
+        self.run_hint(held, "", **{"MEMORY.resmem": "parts.resmem"})
+
+    def command_in(self, before, *words):
+        """The command that a message names after `before`."""
+        said = self.resmem(*words).stderr
+        found = re.search(rf"{re.escape(before)}: resmem (.*?)$", said, re.M)
+        self.assertIsNotNone(found, said)
+        return found[1]
+
+    def rows_of(self, memory):
+        return json.loads(self.resmem("info", memory, "--json").stdout)["memory"]["rows"]
+
+    def test_6_commands_within_messages(self):
+        with np.load(self.folder / "train.npz") as train:
+            wrong = dict(train)
+        wrong["labels"] = np.where(np.arange(240) % 20 == 0, (wrong["labels"] + 1) % 4, wrong["labels"])
+        np.savez(self.folder / "wrong.npz", **wrong)
+        for number, made in enumerate(([], ["--model", "net.onnx", "--layer", "pool"],
+                                       ["--out-of-fold-logits", "logits.npy"])):
+            memory, moved = f"memory {number}", f"moved out {number}.npz"
+            self.resmem("memorize", "--data", "wrong.npz", *made, "-o", memory)
+            back = self.command_in("to bring them back", "audit", memory, "--limit", "3", "--quarantine", moved)
+            self.assertEqual(self.rows_of(memory), 237)
+            self.run_hint(back, "")
+            self.assertEqual(self.rows_of(memory), 240)
+        self.run_hint(self.command_in("until you run", "delete", "memory 0", "--ids", "1001"), "")
+        grid = ["--method", "resmem", "--grid-sigma", "0.5,1", "--grid-temperature", "1"]
+        self.resmem("tune", "memory 0", "--data", "validation.npz", "--grid-k", "3,9", *grid)
+        tuned = self.resmem("info", "memory 0").stdout
+        back = self.command_in("to bring them back", "tune", "memory 0", "--leave-one-out", "--grid-k", "4,8", *grid)
+        self.assertNotEqual(self.resmem("info", "memory 0").stdout, tuned)
+        self.run_hint(back, "")
+        parameters = [line for line in tuned.splitlines() if line.startswith("parameters")]
+        self.assertIn(parameters[0], self.resmem("info", "memory 0").stdout)
+        # A memory that carries its model names it where it is.
+        self.resmem("memorize", "--data", "table.onnx.arrays", "--labels", "labels.npy", "--model", "again_table.onnx",
+                    "-o", "carrying")
+        self.resmem("bundle", "carrying")
+        doctor = self.hint_of("index", "carrying", "--recall", "0.9")
+        self.assertIn("carrying/bundle/model.onnx", doctor)
+        self.run_hint(doctor, "", TEST="table.onnx.arrays --labels labels.npy")
+
+    def test_7_no_hint_is_without_a_case(self):
         sources = [*(ROOT / "cli").rglob("*.cc"), *(ROOT / "lab").rglob("*.cc")]
         named = {path.stem.replace("_", " ") for path in sources
                  if "SuggestNext(" in path.read_text() and not path.stem.startswith("next_step")}

@@ -11,7 +11,8 @@ fail() { echo "consumer_test: $*" >&2; exit 1; }
 
 cmake --install "$build" --prefix "$scratch/prefix" >/dev/null
 for file in bin/resmem share/doc/resmem/LICENSE share/bash-completion/completions/resmem \
-            share/zsh/site-functions/_resmem share/fish/vendor_completions.d/resmem.fish; do
+            share/zsh/site-functions/_resmem share/fish/vendor_completions.d/resmem.fish \
+            share/man/man1/resmem.1 share/man/man1/resmem-tune.1 libexec/resmem/resmem-get-runtime; do
   [ -s "$scratch/prefix/$file" ] || fail "$file was not installed"
 done
 

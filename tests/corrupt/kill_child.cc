@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
     }
   }
   fixtures::FaultyFileSystem files(fixtures::FaultyFileSystem::Fault::kKill, std::atoll(argv[3]));
-  for (const Operation& operation : EveryOperation()) {
+  for (const Operation& operation : EveryOperationOnDisk()) {
     if (operation.name == name) return operation.run(files, path).ok() ? 0 : 1;
   }
   return 2;

@@ -268,12 +268,62 @@ TEST(MemoryCorruption, ShapesOfEveryFormMustAgreeWithTheManifest) {
       // A sparse row does not tell the number of outputs, others do not tell `top`.
       const bool sparse = description.form == ResidualForm::kSparse;
       if (std::string(field) == (sparse ? "outputs" : "top")) continue;
+      if (std::string(field) == "outputs" && description.form == ResidualForm::kPacked) continue;
       Json changed = good;
       changed[field] = good[field].get<int64_t>() + 1;
       const Status status = OpenWithManifest(path, changed.dump());
       EXPECT_EQ(status.code(), ErrorCode::kCorrupt) << NameOf(description) << ", " << field;
     }
   }
+}
+
+MemoryDescription PackedInt4() {
+  MemoryDescription description = Small();
+  description.key_type = KeyType::kInt4;
+  description.form = ResidualForm::kPacked;
+  description.top = 3;
+  return description;
+}
+
+TEST(MemoryCorruption, WhatCompressionSaysOfItselfMustBeSound) {
+  const TemporaryFolder folder(fixtures::FastParent());
+  const std::string path = folder / "m";
+  WriteWorn(path, PackedInt4());
+  const Json good = Json::parse(JsonOf(path));
+  ASSERT_TRUE(OpenWithManifest(path, good.dump()).ok());
+  const std::vector<std::pair<const char*, Json>> lies = {{"share", 0},
+                                                          {"share", 1.5},
+                                                          {"share", "all"},
+                                                          {"least_mass", -0.5},
+                                                          {"least_mass", 2},
+                                                          {"key_type", "int2"},
+                                                          {"key_type", "int8"},
+                                                          {"residual_form", "tiny"},
+                                                          {"residual_form", "sparse"},
+                                                          {"calibrator", nullptr}};
+  for (const auto& [field, value] : lies) {
+    Json changed = good;
+    changed["compressed"][field] = value;
+    EXPECT_EQ(OpenWithManifest(path, changed.dump()).code(), ErrorCode::kCorrupt)
+        << field << ": " << value.dump();
+  }
+  Json top = good;
+  top["top"] = 256;
+  EXPECT_EQ(OpenWithManifest(path, top.dump()).code(), ErrorCode::kCorrupt);
+}
+
+// A program from before knows the fields outside "compressed" only.
+TEST(MemoryCorruption, ACompressedMemoryIsUnsupportedToAProgramFromBefore) {
+  const TemporaryFolder folder(fixtures::FastParent());
+  const std::string path = folder / "m";
+  WriteWorn(path, PackedInt4());
+  Json seen = Json::parse(JsonOf(path));
+  EXPECT_EQ(seen["key_type"], "int8");
+  EXPECT_EQ(seen["residual_form"], "sparse");
+  seen.erase("compressed");
+  const Status status = OpenWithManifest(path, seen.dump());
+  EXPECT_EQ(status.code(), ErrorCode::kUnsupported) << status.message();
+  EXPECT_NE(status.message().find("use a newer resmem"), std::string::npos) << status.message();
 }
 
 TEST(MemoryCorruption, JsonThatIsBrokenOrDeepIsRefused) {

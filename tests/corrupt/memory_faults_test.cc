@@ -17,7 +17,15 @@ using fixtures::TemporaryFolder;
 void ExpectNoLeftovers(const std::string& path) {
   const auto manifest = ReadManifest(FileSystem::Posix(), path);
   ASSERT_TRUE(manifest.ok()) << manifest.status().message();
+  const bool snapshot = !MemoryOfSnapshot(path).empty();
+  EXPECT_EQ(manifest->snapshot.has_value(), snapshot) << path;
   for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    if (!snapshot && entry.path().filename() == "snapshots") {
+      for (const auto& inner : std::filesystem::directory_iterator(entry.path())) {
+        ExpectNoLeftovers(inner.path().string());
+      }
+      continue;
+    }
     EXPECT_TRUE(manifest->names().contains(entry.path().filename().string())) << entry.path();
   }
 }
@@ -28,7 +36,7 @@ class MemoryFaults : public testing::TestWithParam<FaultyFileSystem::Fault> {};
 
 TEST_P(MemoryFaults, EveryFailureLeavesTheOldOrTheNewState) {
   const TemporaryFolder folder(fixtures::FastParent());
-  for (const Operation& operation : EveryOperation()) {
+  for (const Operation& operation : EveryOperationOnDisk()) {
     SCOPED_TRACE(operation.name);
     const std::string whole = folder / std::string(operation.name);
     ASSERT_TRUE(operation.prepare(whole).ok());
@@ -76,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(, MemoryFaults,
 
 TEST(MemoryFolder, HoldsOnlyNamedFilesAfterEveryOperation) {
   const TemporaryFolder folder(fixtures::FastParent());
-  for (const Operation& operation : EveryOperation()) {
+  for (const Operation& operation : EveryOperationOnDisk()) {
     const std::string path = folder / std::string(operation.name);
     ASSERT_TRUE(operation.prepare(path).ok());
     ASSERT_TRUE(operation.run(FileSystem::Posix(), path).ok());

@@ -37,7 +37,7 @@ int Wait(pid_t child) {
 TEST(MemoryKill, AtEveryCallLeavesTheOldOrTheNewState) {
   const TemporaryFolder folder(fixtures::FastParent());
   int64_t kills = 0;
-  for (const Operation& operation : EveryOperation()) {
+  for (const Operation& operation : EveryOperationOnDisk()) {
     SCOPED_TRACE(operation.name);
     const std::string whole = folder / std::string(operation.name);
     ASSERT_TRUE(operation.prepare(whole).ok());

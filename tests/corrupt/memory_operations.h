@@ -11,6 +11,7 @@
 #include "memory/copy_memory.h"
 #include "memory/memory_changes.h"
 #include "memory/rows/row_writer.h"
+#include "memory/snapshots/snapshots.h"
 #include "resmem/residual_memory.h"
 
 namespace resmem {
@@ -143,6 +144,43 @@ inline std::vector<Operation> EveryOperation() {
   };
 }
 
+// Those that need a disk: a memory in RAM has no snapshots.
+inline std::vector<Operation> SnapshotOperations() {
+  FileSystem& real = FileSystem::Posix();
+  const auto worn = [&real](const std::string& path) -> Status {
+    RESMEM_RETURN_IF_ERROR(CreateRows(real, path, 1));
+    RESMEM_RETURN_IF_ERROR(AppendRows(real, path));
+    const std::vector<uint64_t> ids = {8, 101};
+    return DeleteRows(real, path, ids);
+  };
+  const auto compacted = [&real, worn](const std::string& path) -> Status {
+    RESMEM_RETURN_IF_ERROR(worn(path));
+    RESMEM_RETURN_IF_ERROR(TakeSnapshot(real, path, "worn"));
+    return CompactMemory(real, path, {});
+  };
+  return {
+      {"take snapshot", worn,
+       [](FileSystem& files, const std::string& path) { return TakeSnapshot(files, path, "new"); }},
+      {"drop snapshot", compacted,
+       [](FileSystem& files, const std::string& path) {
+         return DropSnapshot(files, path, "worn");
+       }},
+      {"roll back", compacted,
+       [](FileSystem& files, const std::string& path) { return RollBack(files, path, "worn"); }},
+      {"delete under a snapshot", compacted,
+       [](FileSystem& files, const std::string& path) {
+         const std::vector<uint64_t> ids = {13};
+         return DeleteRows(files, path, ids);
+       }},
+  };
+}
+
+inline std::vector<Operation> EveryOperationOnDisk() {
+  std::vector<Operation> all = EveryOperation();
+  for (Operation& operation : SnapshotOperations()) all.push_back(std::move(operation));
+  return all;
+}
+
 // All that a memory answers from, living rows only; "no memory" where there is none, and the error
 // where it does not open or verify.
 inline std::string StateOf(const std::string& path) {
@@ -167,11 +205,19 @@ inline std::string StateOf(const std::string& path) {
   return text.str();
 }
 
-// The same with the rows that are stored, deleted or not: tells a compacted memory from a worn one.
+// The same with the rows that are stored, deleted or not: tells a compacted memory from a worn one;
+// and with the snapshots.
 inline std::string StoredStateOf(const std::string& path) {
   const auto memory = ResidualMemory::Open(path);
   const int64_t stored = memory.ok() ? memory->capacity() : 0;
-  return StateOf(path) + "stored: " + std::to_string(stored);
+  std::string text = StateOf(path) + "stored: " + std::to_string(stored);
+  const auto list = ListSnapshots(path);
+  if (!list.ok()) return text;
+  for (const SnapshotInfo& info : list->snapshots) {
+    text +=
+        "\nsnapshot " + info.name + info.problem + "\n" + StateOf(SnapshotPath(path, info.name));
+  }
+  return text;
 }
 
 }  // namespace resmem

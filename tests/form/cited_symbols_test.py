@@ -7,6 +7,8 @@ Documents cite in two forms, with paths from the root or from the document's own
 
 A path may also be a link, [`name`](path), before the parenthesis or the colon. Any path in backticks that
 begins with a folder of the tree must exist, also without a symbol; a * in it stands for anything.
+
+Comments cite files by the end of their path (`first_pass/error_bound.h`): some file must end so.
 """
 import pathlib
 import re
@@ -19,6 +21,10 @@ FILE = r"(?:\[`?[^\]\n]+?`?\]\((?P<link>[^)#\s]+)\)|`(?P<path>[\w.*+-]+(?:/[\w.*
 SYMBOLS = re.compile(FILE + r"(?:\s+\((?P<list>`[\w:~]+(?:\(\))?`(?:,\s*(?:and\s+)?`[\w:~]+(?:\(\))?`)*)\)"
                             r"|:\s+(?P<one>`[\w:~]+(?:\(\))?`))")
 PATH = re.compile(FILE)
+COMMENT = re.compile(r"(?://|(?<!\S)#(?!include)) (.*)")
+CODE = (".cc", ".h", ".py", ".js", ".cmake", ".txt", ".test", ".sh")
+CITED = re.compile(r"(?<![\w./$}*-])((?:[a-z][\w-]*/)+[\w.-]+\.(?:h|cc|py|js|md|test|sh))\b")
+NOT_OURS = ("hwy/", "nlohmann/", "sys/", "linux/", "openssl/", "boost/", "onnx/", "torch/")
 
 
 def documents():
@@ -63,8 +69,27 @@ def check(name, folder, text):
     return problems, cited
 
 
+def check_comments(name, text, tracked):
+    """Problems of the comments of one source file: cited files that are not there."""
+    problems = []
+    for number, line in enumerate(text.splitlines(), 1):
+        comment = COMMENT.search(line)
+        for path in CITED.findall(comment[1]) if comment and "://" not in line else ():
+            if not path.startswith(NOT_OURS) and "NAME" not in path and not any(("/" + one).endswith("/" + path) for one in tracked):
+                problems.append(f"{name}:{number}: cites {path}, which is not there; cite the file's new place")
+    return problems
+
+
 def main():
     problems, cited = [], {}
+    tracked = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"],
+                             capture_output=True, text=True, check=True).stdout.splitlines()
+    for name in tracked:
+        if name.endswith(CODE) and (ROOT / name).is_file():
+            problems += check_comments(name, (ROOT / name).read_text(), tracked)
+    for text, count in (("int x;  // see form/cited_symbols_test.py", 0), ("// as gone/gon" + "e.h says", 1)):
+        if len(check_comments("a file", text, tracked)) != count:
+            problems.append(f"the checker does not find {count} problems in the comment: {text}")
     for path in documents():
         name = path.relative_to(ROOT).as_posix()
         found, cited[name] = check(name, path.parent, path.read_text())

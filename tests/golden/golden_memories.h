@@ -6,13 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "resmem/predictor.h"
 #include "resmem/residual_memory.h"
 
 namespace resmem {
 
 inline const std::vector<std::string>& GoldenNames() {
-  static const std::vector<std::string> names = {"logits", "dense_half", "sparse", "regression",
-                                                 "int8",   "worn",       "unit",   "whiten"};
+  static const std::vector<std::string> names = {"logits",   "dense_half", "sparse", "regression",
+                                                 "int8",     "worn",       "unit",   "whiten",
+                                                 "versions", "blend"};
   return names;
 }
 
@@ -56,6 +58,18 @@ inline std::string AnswersOf(const ResidualMemory& memory) {
     if (!memory.index().Search(MatrixView(key.data(), 1, d.dim), two, &neighbors).ok()) return "";
     line("nearest", {double(neighbors.rows[0]), double(neighbors.rows[1]), neighbors.distances[0],
                      neighbors.distances[1]});
+  }
+  if (!d.blend) return text;
+  // What it answers to keys between its own: near, on the way to the base, and far away.
+  const Predictor predictor(memory);
+  for (const float step : {0.0f, 0.1f, 0.6f, 1.0f, 2.0f, 50.0f}) {
+    std::vector<float> logits(static_cast<size_t>(d.outputs));
+    for (size_t c = 0; c < logits.size(); ++c) logits[c] = 0.27f * static_cast<float>(c) - step;
+    std::vector<float> scores(logits.size());
+    for (size_t i = 0; i < key.size(); ++i) key[i] = 0.4f + step * static_cast<float>(i + 1);
+    const MatrixView queries(key.data(), 1, d.dim), base(logits.data(), 1, d.outputs);
+    if (!predictor.Predict(queries, base, predictor.DefaultOptions(), scores).ok()) return "";
+    line("answer", {scores.begin(), scores.end()});
   }
   return text;
 }

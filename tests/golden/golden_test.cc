@@ -2,10 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "fixtures/small_memory.h"
 #include "golden/golden_memories.h"
+#include "resmem/snapshots.h"
 
 namespace resmem {
 namespace {
@@ -46,6 +49,22 @@ TEST_P(GoldenMemory, OfVersionOneOpensAndGivesTheRecordedNumbers) {
 
 INSTANTIATE_TEST_SUITE_P(, GoldenMemory, testing::ValuesIn(GoldenNames()),
                          [](const auto& golden) { return golden.param; });
+
+TEST(GoldenSnapshot, OfVersionOneIsListedAndGoneBackTo) {
+  const fixtures::TemporaryFolder folder;
+  const std::string path = folder / "versions.resmem";
+  std::filesystem::copy(std::string(RESMEM_GOLDEN) + "/v1/versions.resmem", path,
+                        std::filesystem::copy_options::recursive);
+  const auto list = ListSnapshots(path);
+  ASSERT_TRUE(list.ok()) << list.status().message();
+  ASSERT_EQ(list->snapshots.size(), 1u);
+  EXPECT_EQ(list->snapshots[0].name, "whole");
+  EXPECT_EQ(list->snapshots[0].note, "of six rows");
+  EXPECT_EQ(list->snapshots[0].rows, 6);
+  EXPECT_EQ(fixtures::Open(path).rows(), 5);
+  ASSERT_TRUE(RollBack(path, "whole").ok());
+  EXPECT_EQ(fixtures::Open(path).rows(), 6);
+}
 
 }  // namespace
 }  // namespace resmem

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "golden/golden_memories.h"
+#include "resmem/snapshots.h"
 
 namespace resmem {
 namespace {
@@ -61,6 +62,23 @@ Example MakeExample(const std::string& name) {
     d.key_transform = KeyTransform::kWhiten;
     d.key_type = KeyType::kFloat16;
   }
+  if (name == "blend") {
+    d.answer = Method::kBlend;
+    Blend& blend = d.blend.emplace();
+    blend.parameters = {4, 0.75f, 1.5f};
+    blend.prior = 0.5f;
+    blend.base_temperature = 1.25f;
+    blend.gate_means = {-0.5f, 0.25f, 0.75f};
+    blend.gate_deviations = {0.5f, 0.375f, 0.25f};
+    blend.coefficients = {{{0.25f, 0.0625f, 0, 0.125f},
+                           {0.75f, -0.125f, 0.25f, 0},
+                           {-0.5f, 0, 0.125f, 0.0625f},
+                           {1.5f, -0.25f, 0, 0.5f}}};
+    for (int percent = 0; percent <= 100; ++percent) {
+      blend.distances.push_back(0.03125f * static_cast<float>(percent));
+      blend.spreads.push_back(0.25f + 0.015625f * static_cast<float>(percent));
+    }
+  }
   for (int row = 0; row < 6; ++row) {
     for (int i = 0; i < 3; ++i) example.keys.push_back(0.5f * float(row) - 0.25f * float(row * i));
     for (int i = 0; i < 4; ++i) {
@@ -86,6 +104,11 @@ Status WriteGolden(const std::string& path, const std::string& name) {
     RESMEM_RETURN_IF_ERROR(more.Add(example.view(4, 2)));
     RESMEM_RETURN_IF_ERROR(more.Finish());
     const std::vector<uint64_t> ids = {example.ids[1], example.ids[4]};
+    RESMEM_RETURN_IF_ERROR(DeleteRows(path, ids));
+  }
+  if (name == "versions") {
+    RESMEM_RETURN_IF_ERROR(TakeSnapshot(path, "whole", {.note = "of six rows"}));
+    const std::vector<uint64_t> ids = {example.ids[2]};
     RESMEM_RETURN_IF_ERROR(DeleteRows(path, ids));
   }
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(path));

@@ -6,7 +6,9 @@ import numpy as np
 
 import definitions as df
 
-FADE = (90, 99)
+FADE = (95, 99)  # percentiles of distances
+FADE_ALONE = (90, 99)  # where there are no spreads
+SPREAD_FADE = (5, 0)  # downward
 CONSTANT_RIDGE = 1e-5
 PRIOR_ROWS = 0.05  # divided by the rows, is a ridge, too
 
@@ -56,6 +58,7 @@ class Parts:
         self.gates = np.stack([np.log(d[:, 0]), np.log(d[:, -1]), -np.log((w ** 2).sum(axis=1))],
                               axis=1)
         self.distance = d[:, min(10, k) - 1]
+        self.spread = f.std(axis=1)
 
 
 def terms(gates, means, deviations):
@@ -109,10 +112,57 @@ def fit(phi, labels, u, base_temperature, parts=(0, 1, 2, 3), slopes=False, ridg
     return theta
 
 
-def probabilities(parts, theta, means, deviations, distances, base_temperature):
-    """With the guard: fading to the base between two percentiles of the fitted rows' distances."""
-    low, high = (distances[at] for at in FADE)
-    fade = np.clip((high - parts.distance) / (high - low), 0, 1)
+def percentiles(values):
+    ordered = np.sort(values)
+    return np.array([ordered[(len(ordered) - 1) * p // 100] for p in range(101)])
+
+
+def ramp(values, fitted, fade):
+    low, high = (percentiles(fitted)[at] for at in fade)
+    return np.clip((high - values) / (high - low), 0, 1)
+
+
+def guard(parts, fitted):
+    return (ramp(parts.distance, fitted.distance, FADE) *
+            ramp(parts.spread, fitted.spread, SPREAD_FADE))
+
+
+def probabilities(parts, theta, means, deviations, fitted, base_temperature):
+    """Fading to the base where distance or spread is beyond that of the fitted rows."""
+    fade = guard(parts, fitted)
     b = (terms(parts.gates, means, deviations) @ theta.T) * fade[:, None]
     b[:, 0] += (1 - fade) / base_temperature
     return np.exp(log_softmax(np.einsum("qj,qjc->qc", b, parts.phi)))
+
+
+class RegressionParts:
+    """The neighbors' mean error of the base for some queries, and the gates."""
+
+    def __init__(self, train, queries, k, sigma):
+        rows, d = df.nearest(train["keys"], queries["keys"], k)
+        d = d.astype(np.float32).astype(np.float64)
+        w = df.weights(d, sigma)
+        w /= w.sum(axis=1, keepdims=True)
+        missed = train["targets"].astype(np.float64) - train["logits"]
+        self.residual = np.einsum("qk,qko->qo", w, missed[rows])
+        d = np.maximum(d, 1e-3 * sigma)
+        self.gates = np.stack([np.log(d[:, 0]), np.log(d[:, -1]), -np.log((w ** 2).sum(axis=1))],
+                              axis=1)
+        self.distance = d[:, min(10, k) - 1]
+
+
+def fit_shrinkage(missed, residual, u, slopes=False, ridge=0.0):
+    """Least squares of `missed` by (u . shares) residual; a ridge, in the residuals' unit, on the slopes."""
+    u = u if slopes else u[:, :1]
+    rows = (u[:, None, :] * residual[:, :, None]).reshape(-1, u.shape[1])  # each output is a row
+    normal = rows.T @ rows
+    normal[np.arange(1, len(normal)), np.arange(1, len(normal))] += ridge * normal[0, 0]
+    shares = np.zeros(4)
+    shares[:u.shape[1]] = np.linalg.solve(normal, rows.T @ missed.reshape(-1))
+    return shares
+
+
+def regression(parts, base, shares, means, deviations, fitted):
+    """Fading to the base by distance."""
+    share = (terms(parts.gates, means, deviations) @ shares) * ramp(parts.distance, fitted.distance, FADE_ALONE)
+    return base + share[:, None] * parts.residual

@@ -3,6 +3,7 @@ import io
 import pickle
 import unittest
 import warnings
+from unittest import mock
 
 import joblib
 import numpy as np
@@ -212,6 +213,22 @@ class Questions(unittest.TestCase):
         model = clone(self.model).set_params(adopt="never").fit(self.X, self.y)
         with self.assertWarns(UserWarning):
             model.partial_fit(self.new, self.new_y)
+
+    def test_a_memory_that_answers_as_the_base_is_not_called_adopted(self):
+        # Halves that seemed to gain, and on all rows a choice that cross-validation does not support.
+        rng = np.random.default_rng(1)
+        X = rng.standard_normal((400, 3))
+        y = (2 * X + rng.gumbel(size=(400, 3))).argmax(axis=1)  # all there is to know is what the base says
+        with mock.patch.object(ResMemClassifier, "_judge_folds", lambda *_: np.ones(400)):
+            model = ResMemClassifier(LogisticRegression(), key_transform="none").fit(X, y)
+        self.assertEqual(model.memory_.answer, "base")
+        self.assertFalse(model.adopted_)
+        with self.assertWarnsRegex(UserWarning, "was not adopted"):
+            model.partial_fit(X[:3], y[:3])
+        model = ResMemClassifier(LogisticRegression(), adopt="always", key_transform="none").fit(X, y)
+        self.assertEqual((model.adopted_, model.memory_.answer), (True, "base"))
+        with self.assertWarnsRegex(UserWarning, "answers as the base"):
+            model.partial_fit(X[:3], y[:3])
 
     def test_several_outputs(self):
         X = np.linspace(-3, 3, 200).reshape(-1, 1)

@@ -1,7 +1,12 @@
 """Memory: arrays in and out, changes, errors."""
+import contextlib
+import fcntl
+import io
 import os
 import pickle
+import re
 import tempfile
+import threading
 import tracemalloc
 import unittest
 
@@ -185,6 +190,76 @@ class Changes(unittest.TestCase):
             self.memory.find([250])
         self.assertEqual(self.memory.find([3, 1]).tolist(), [3, 1])
 
+    def test_an_append_with_a_token_may_be_repeated(self):
+        rows = self.keys[200:], self.logits[200:], self.labels[200:]
+        self.assertEqual(len(self.memory.append(*rows, token="week47")), 100)
+        self.assertEqual(len(self.memory.append(*rows, token="week47")), 0)
+        self.assertEqual(len(self.memory), 300)
+
+    def test_changes_wait_for_another_process(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "m.resmem")
+            self.memory.save(path)
+            memory = Memory.open(path)
+            with open(os.path.join(path, "LOCK"), "w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                with self.assertRaises(resmem.ResmemError) as caught:
+                    memory.delete([1])
+                self.assertIn("held by another process", str(caught.exception))
+                memory.wait(0.2)
+                for change in (lambda: memory.delete([1]), memory.compact, lambda: memory.set_parameters(k=3),
+                               lambda: memory.append(self.keys[:1], self.logits[:1], self.labels[:1])):
+                    with self.assertRaises(resmem.ResmemError) as caught:
+                        change()
+                    self.assertIn("(waited 0.2 s)", str(caught.exception))
+                memory.wait(60)
+                timer = threading.Timer(0.2, fcntl.flock, (lock, fcntl.LOCK_UN))
+                timer.start()
+                memory.delete([1])
+                timer.join()
+            self.assertEqual(len(memory), 199)
+
+    def test_a_copy_is_as_private_as_the_memory(self):
+        with tempfile.TemporaryDirectory() as folder:
+            first, second = (os.path.join(folder, name) for name in ("a", "b"))
+            self.memory.save(first)
+            for name in os.listdir(first):
+                os.chmod(os.path.join(first, name), 0o600)
+            Memory.open(first).save(second)
+            self.assertEqual({os.stat(os.path.join(second, name)).st_mode & 0o777 for name in os.listdir(second)}, {0o600})
+
+    def test_snapshots_bring_back_what_was_forgotten(self):
+        with self.assertRaises(resmem.ResmemError) as caught:
+            self.memory.snapshot("monday")
+        self.assertEqual(caught.exception.code, "unsupported")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "m.resmem")
+            self.memory.save(path)
+            memory = Memory.open(path)
+            expected = memory.scores(self.keys, self.logits)
+            memory.snapshot("monday", note="before")
+            with self.assertWarns(UserWarning) as warned:
+                memory.delete([3, 5])
+            self.assertIn("monday", str(warned.warning))
+            memory.append(self.keys[200:], self.logits[200:], self.labels[200:])
+            self.assertEqual(memory.find_in_snapshots([5, 3, 250]), {"monday": [3, 5]})
+            difference = memory.diff("monday")
+            self.assertEqual((difference["added"], difference["removed_ids"]), (100, [3, 5]))
+            self.assertIn("100 added, 2 removed", repr(difference))
+            self.assertTrue(np.any(memory.scores(self.keys, self.logits) != expected))
+            with Memory.open(os.path.join(path, "snapshots", "monday")) as snapshot:
+                np.testing.assert_array_equal(snapshot.scores(self.keys, self.logits), expected)
+                with self.assertRaises(ValueError):
+                    snapshot.delete([1])
+            memory.rollback("monday")
+            np.testing.assert_array_equal(memory.scores(self.keys, self.logits), expected)
+            self.assertEqual([(one["name"], one["note"], one["rows"]) for one in memory.snapshots()],
+                             [("monday", "before", 200)])
+            memory.drop_snapshot("monday")
+            self.assertEqual(memory.snapshots(), [])
+            with self.assertRaises(resmem.MemoryNotFound):
+                memory.rollback("monday")
+
     def test_saving_pickling_and_copying_keep_the_bits(self):
         expected = self.memory.scores(self.keys, self.logits)
         with tempfile.TemporaryDirectory() as folder:
@@ -205,6 +280,58 @@ class Changes(unittest.TestCase):
             np.testing.assert_array_equal(copy.scores(self.keys, self.logits), expected)
             copy.delete([0])
             self.assertEqual(len(self.memory), 200)
+
+    def tunable(self):
+        """A memory that a blend suits, and held-out rows: keys tell classes apart, logits hardly do."""
+        rng = np.random.default_rng(5)
+        labels = rng.integers(0, 3, 700)
+        keys = (np.eye(3, 6)[labels] * 2 + rng.standard_normal((700, 6))).astype(np.float32)
+        logits = (0.5 * np.eye(3)[labels] + rng.standard_normal((700, 3))).astype(np.float32)
+        memory = Memory.build(keys[:400], logits[:400], labels[:400], k=9, sigma=1.0)
+        return memory, keys[400:], logits[400:], labels[400:]
+
+    def test_tuning_is_undone_and_tells_what_lies_far_away(self):
+        memory, keys, logits, labels = self.tunable()
+        before = memory.predict_proba(keys, logits)
+        self.assertEqual(memory.answer, "resmem")
+        with self.assertRaisesRegex(ValueError, "does not know the distances"):
+            memory.unknown(keys)
+        few = memory.tune(keys[:60], logits[:60], labels[:60])
+        self.assertNotIn("answer", few)
+        self.assertEqual(memory.answer, "resmem")
+        np.testing.assert_array_equal(memory.predict_proba(keys, logits), before)
+        tuning = memory.tune(keys, logits, labels, fit_memory=1)
+        self.assertEqual((tuning["answer"], memory.answer), ("blend", "blend"))
+        percentiles = memory.distance_percentiles(keys)
+        self.assertAlmostEqual(float(percentiles.mean()), 50, delta=3)
+        order = np.argsort(memory.neighbors(keys, 10).distances[:, 9], kind="stable")
+        self.assertTrue(np.all(np.diff(percentiles[order]) >= 0))
+        self.assertEqual(memory.distance_percentiles(keys[:2] + 100).tolist(), [100, 100])
+        self.assertEqual(memory.unknown(keys[:2] + 100, rate=0).tolist(), [True, True])
+        self.assertAlmostEqual(float(memory.unknown(keys, 0.1).mean()), 0.1, delta=0.02)
+        with self.assertRaisesRegex(ValueError, "rate 2"):
+            memory.unknown(keys, 2)
+        with self.assertRaisesRegex(ValueError, "0 MB"):
+            memory.tune(keys, logits, labels, fit_memory=0)
+        memory.undo_tuning()
+        self.assertEqual(memory.answer, "resmem")
+        np.testing.assert_array_equal(memory.predict_proba(keys, logits), before)
+        with self.assertRaisesRegex(ValueError, "no earlier tuning"):
+            memory.undo_tuning()
+
+    def test_a_bar_shows_how_far_long_work_is(self):
+        memory, keys, logits, labels = self.tunable()
+        drawn = io.StringIO()
+        with contextlib.redirect_stderr(drawn):
+            memory.tune(keys, logits, labels, progress=True)
+        lines = drawn.getvalue().split("\r")
+        self.assertTrue(any(re.fullmatch(r"(search|grid) +\[[#.]{30}\] [ 0-9]{3} %  [0-9,]+ of [0-9,]+ *", line)
+                            for line in lines), lines)
+        self.assertTrue(any(re.fullmatch(r"blend +[0-9,]+ *", line) for line in lines), lines)
+        self.assertEqual(lines[-1], "")  # and nothing is left of it
+        with contextlib.redirect_stderr(io.StringIO()) as silent:
+            memory.undo_tuning(progress=False)
+        self.assertEqual(silent.getvalue(), "")
 
     def test_an_index_is_made_and_removed(self):
         keys, logits, labels = clusters(3000)

@@ -19,7 +19,7 @@ class Wheel(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             home = pathlib.Path(folder)
             # setuptools leaves build/ beside the sources: they are copied first.
-            for name in ("python", "CMakeLists.txt"):
+            for name in ("python", "CMakeLists.txt", "pyproject.toml"):
                 source, target = ROOT / name, home / "source" / name
                 target.parent.mkdir(exist_ok=True)
                 shutil.copytree(source, target, ignore=shutil.ignore_patterns("build", "__pycache__", "*.egg-info")) \
@@ -28,10 +28,15 @@ class Wheel(unittest.TestCase):
             venv.create(home / "venv", system_site_packages=True, with_pip=True)
             python = home / "venv" / "bin" / "python"
             clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-            subprocess.run([python, "-m", "pip", "wheel", "--quiet", "--no-index", "--no-build-isolation", "--no-deps",
-                            "-w", home / "wheels", home / "source" / "python"], check=True,
-                           env={**clean, "RESMEM_LIBRARY": LIBRARY})
-            (wheel,) = (home / "wheels").iterdir()
+            names = set()
+            for source in (home / "source", home / "source" / "python"):  # the root of the tree serves, too
+                shutil.rmtree(home / "wheels", ignore_errors=True)
+                subprocess.run([python, "-m", "pip", "wheel", "--quiet", "--no-index", "--no-build-isolation",
+                                "--no-deps", "-w", home / "wheels", source], check=True,
+                               env={**clean, "RESMEM_LIBRARY": LIBRARY})
+                (wheel,) = (home / "wheels").iterdir()
+                names.add(wheel.name)
+            self.assertEqual(len(names), 1)
             self.assertRegex(wheel.name, r"^resmem-[0-9.]+-py3-none-linux_\w+\.whl$")
             subprocess.run([python, "-m", "pip", "install", "--quiet", "--no-index", wheel], check=True, env=clean)
             clean.pop("RESMEM_LIBRARY", None)

@@ -121,10 +121,11 @@ class BrowserTest(unittest.TestCase):
                     total = ledger["base"][i] + ledger["rounding"][i]
                     total += sum(line["contribution"][i] for line in ledger["lines"])
                     self.assertAlmostEqual(total, score, delta=1e-12)
-        # In each table: the cells above the last row add up to it, within their rounding.
+        # In each table: the cells above the sum add up to it, within their rounding.
         tables = self.browser.evaluate(
             "[...document.querySelectorAll('.example > details > .scroll table')].map("
-            "t => [...t.tBodies[0].rows].map(r => [...r.cells].slice(-2).map(c => c.textContent)))")
+            "t => [...t.tBodies[0].rows].slice(0, 1 + t.querySelector('.sum').sectionRowIndex).map("
+            "r => [...r.cells].slice(-2).map(c => c.textContent)))")
         self.assertEqual(len(tables), 4)
         for table in tables:
             for column in range(2):

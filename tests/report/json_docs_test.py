@@ -1,6 +1,6 @@
 """docs/json.md names every field that is written, and none that is not.
 
-    json_docs_test.py WRITE_SAMPLES
+    json_docs_test.py WRITE_SAMPLES RESMEM
 """
 import json
 import pathlib
@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "json.md"
-WRITE_SAMPLES = None
+WRITE_SAMPLES = RESMEM = None
 SCALARS = {"text": str, "integer": int, "number": (int, float), "boolean": bool}
 
 
@@ -70,6 +70,9 @@ class JsonDocsTest(unittest.TestCase):
             subprocess.run([WRITE_SAMPLES, folder], check=True)
             documents = [json.loads(path.read_text(encoding="utf-8"))
                          for path in sorted(pathlib.Path(folder).glob("*.json"))]
+        for words in (["version"], ["runtime", "info"]):  # written by the program itself
+            told = subprocess.run([RESMEM, *words, "--json"], capture_output=True, check=False).stdout
+            documents.append(json.loads(told))
         for document in documents:
             self.check_object(document, document["schema"], document["schema"])
         for section, fields in self.sections.items():
@@ -79,5 +82,5 @@ class JsonDocsTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    WRITE_SAMPLES = sys.argv[1]
+    WRITE_SAMPLES, RESMEM = sys.argv[1:3]
     unittest.main(argv=sys.argv[:1])

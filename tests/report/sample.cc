@@ -49,6 +49,12 @@ RunInfo Run() {
   memory.key_type = "float32";
   memory.key_transform = "whiten";
   memory.former_bytes = 12'801'024;
+  memory.snapshots.emplace();
+  memory.snapshots->snapshots = {
+      {"monday", "before", "2026-11-16T00:20:00Z", 49990, 15'203'512, 900, ""},
+      {"broken", "", "", 0, 0, 0, "m/snapshots/broken: no memory here"}};
+  memory.snapshots->own_bytes = 900;
+  memory.in_snapshots = {{"monday", {3, 5}}};
   memory.form = "logits";
   memory.tuned = true;
   memory.fingerprint = {"00112233445566778899aabbccddeeff", "penultimate"};
@@ -218,6 +224,7 @@ Tuning ClassificationTuning() {
   blend.rows = 5000;
   blend.gain = MakePairedGain(301, 120, 4080, 499);
   tuning.blend = blend;
+  tuning.answer = Method::kBlend;
   tuning.keys = {.former = KeyTransform::kNone,
                  .chosen = KeyTransform::kUnit,
                  .reason = "",

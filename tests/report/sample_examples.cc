@@ -56,6 +56,8 @@ Explanation MakeExplanation(int32_t truth, int32_t other, bool fixed, int64_t k,
     explanation.score.push_back(static_cast<float>(exact));
     explanation.rounding.push_back(static_cast<double>(explanation.score.back()) - exact);
   }
+  explanation.base_probability.assign(explanation.base.begin(), explanation.base.end());
+  explanation.probability = explanation.score;
   explanation.base_prediction = fixed ? other : truth;
   explanation.prediction = fixed ? truth : other;
   explanation.flip_set = {0, 2};

@@ -15,7 +15,7 @@ import xml.dom.minidom
 
 SKIPPED = 77
 PROGRAM = None
-STEPS = ["short-resnet8-seed1", "size-resnet8-40", "paper-resnet8-seed1", "paper-tuned", "epochs", "latency",
+STEPS = ["short-resnet8-seed1", "predictor-short-resnet8-seed1", "shift-blend", "size-resnet8-40", "paper-resnet8-seed1", "paper-tuned", "epochs", "latency",
          "sensitivity", "coarse", "calibration", "shift", "diagnosis"]
 
 
@@ -122,7 +122,36 @@ class ReproduceTest(unittest.TestCase):
         self.assertRegex(listed.stdout, r"short-resnet8-seed1 +finished")
         self.assertRegex(listed.stdout, r"short-resnet56-seed1 +not run, off")
 
-    def test_6_mistakes_are_told(self):
+    def check_predictor_page(self, contest, shift):
+        """Every answer stands in its own column, measured and named, and the page says what made it."""
+        steps = json.loads((self.results() / "cifar100.json").read_text())["steps"]
+        methods = [method["name"] for method in steps[contest]["result"]["methods"]]
+        self.assertEqual(len(methods), len(set(methods)))
+        self.assertLessEqual({"base", "base, T fitted", "ResMem", "kNN-LM", "blend, keys as they are",
+                              "logit-boost, chosen keys", "blend, chosen keys"}, set(methods))
+        for item in objects(steps[shift]["result"]):
+            if "base_nll" in item:
+                self.assertLessEqual({"base", "resmem", "answer"}, set(item))
+                if steps[shift]["result"]["answer"] == "resmem":
+                    self.assertEqual(item["answer"], item["resmem"])
+        page = (self.results() / "predictor.md").read_text()
+        self.assertNotIn("nan", page)
+        self.assertNotIn("was not measured", page)
+        self.assertIn("Worst case: ", page)
+        for step in (contest, shift):
+            self.assertRegex(page, rf"\| {step} +\| finished +\| +20\d\d-\d\d-\d\dT[^|]+\|[^|]+\| +\S+ +\| +\S+")
+
+    def test_6_the_predictor_page_tells_what_was_measured(self):
+        self.check_predictor_page("predictor-short-resnet8-seed1", "shift-blend")
+
+    def test_7_a_network_from_elsewhere_is_judged_likewise(self):
+        model = min((self.folder / "work/runs/short-resnet8-seed1").rglob("*.onnx"))
+        run = self.run_command("--pretrained", str(model), "--steps", "predictor-pretrained,shift-pretrained,"
+                               "pretrained-resnet20")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.check_predictor_page("predictor-pretrained", "shift-pretrained")
+
+    def test_8_mistakes_are_told(self):
         wrong = self.run_command("--steps", "sensitivty")
         self.assertEqual(wrong.returncode, 2)
         self.assertIn("did you mean sensitivity?", wrong.stderr)

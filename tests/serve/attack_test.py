@@ -6,9 +6,12 @@
 """
 import json
 import os
+import pathlib
 import random
+import shutil
 import socket
 import sys
+import tempfile
 import time
 import unittest
 
@@ -92,10 +95,9 @@ class Attack(harness.ServerTest):
             held.append(raw)
         self.healthy()
         deadline = time.time() + 30
-        while self.server.metric("resmem_connections") > 5:
-            self.assertLess(time.time(), deadline)
+        while self.server.metric("resmem_connections") > 1 or self.server.metric("resmem_held_bytes") > 0:
+            self.assertLess(time.time(), deadline, "clients that never read are held")
             time.sleep(0.1)
-        self.assertEqual(self.server.metric("resmem_held_bytes"), 0)
         for raw in held:
             raw.close()
 
@@ -192,6 +194,27 @@ class Attack(harness.ServerTest):
         self.healthy()
 
 
+class CutFile(unittest.TestCase):
+    def test_a_file_that_gets_shorter_is_an_error_of_its_memory_alone(self):
+        with tempfile.TemporaryDirectory(prefix="resmem_cut_") as name:
+            folder = pathlib.Path(name)
+            harness.make_memory(folder, 20_000)
+            shutil.copytree(folder / "m.resmem", folder / "n.resmem")
+            server = harness.Server(folder, "n=n.resmem")
+            try:
+                ask = lambda memory: server.ask("POST", f"/v2/models/{memory}/infer", infer_json(rows(3)))
+                self.assertEqual(ask("m")[0], 200)
+                for segment in (folder / "m.resmem").glob("segment-*"):
+                    os.truncate(segment, 4096)
+                for _ in range(3):
+                    status, answer, _ = ask("m")
+                    self.assertEqual(status, 500)
+                    self.assertIn("has become shorter", answer["error"])
+                    self.assertEqual(ask("n")[0], 200)
+            finally:
+                server.stop()
+
+
 class Malformed(harness.ServerTest):
     """Sound requests with bytes changed, cut, doubled: an answer or an end, never a crash."""
     words = ("--max-body", "1", "--header-seconds", "2", "--body-seconds", "2", "--edit-rest", "0")
@@ -237,8 +260,8 @@ class Malformed(harness.ServerTest):
         if low and dice.random() < 0.7:  # with the right length again
             text = bytes(data[body:])
             first = bytes(data[:body]).split(b"Content-Length: ")
-            if len(first) >= 2:
-                tail = first[-1].split(b"\r\n", 1)
+            tail = first[-1].split(b"\r\n", 1)
+            if len(first) >= 2 and len(tail) == 2:  # the end of that line may be gone
                 first[-1] = str(len(text)).encode() + b"\r\n" + tail[1]
                 return b"Content-Length: ".join(first) + text
         return bytes(data)

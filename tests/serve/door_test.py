@@ -2,6 +2,7 @@
 
 RESMEM_RELOADS=1000 RESMEM_DRAINS=100 door_test.py RESMEM UnderLoad: so many of each.
 """
+import json
 import os
 import pathlib
 import shutil
@@ -12,6 +13,8 @@ import tempfile
 import threading
 import time
 import unittest
+
+import numpy as np
 
 import harness
 from harness import infer_json, rows
@@ -231,22 +234,39 @@ class UnderLoad(unittest.TestCase):
             thread.start()
         return threads
 
-    def test_reloads_lose_no_request(self):
+    def test_reloads_lose_no_request_and_show_what_has_changed(self):
+        """Another program appends a row that lies on the question, and deletes it again."""
         server = harness.Server(self.folder)
         self.addCleanup(server.stop)
+        test, folder = rows(1, seed=5), self.folder / "m.resmem"
+        ask = lambda: str(server.ask("POST", "/v2/models/m/infer", infer_json(test))[1]["outputs"])  # noqa: E731
+        answers = [ask()]
+        label = (json.loads(answers[0].replace("'", '"'))[0]["data"][0] + 1) % harness.CLASSES
+        np.savez(self.folder / "more.npz", ids=np.arange(5000, 5050), labels=np.full(50, label),
+                 **{name: np.repeat(test[name], 50, 0) for name in ("keys", "logits")})
         results, stop = [], threading.Event()
         threads = self.clients(server, results, stop)
-        for i in range(RELOADS):
-            if i % 2:
-                server.process.send_signal(signal.SIGHUP)
-                time.sleep(0.02)
-            else:
-                self.assertEqual(server.ask("POST", "/v1/admin/reload")[0], 200)
-        stop.set()
-        for thread in threads:
-            thread.join()
+        try:
+            for i in range(RELOADS):
+                if i % 2:
+                    harness.resmem("delete", folder, "--ids", ",".join(map(str, range(5000, 5050))), "--quiet")
+                    server.process.send_signal(signal.SIGHUP)
+                else:
+                    harness.resmem("append", folder, "--data", self.folder / "more.npz", "--quiet")
+                    self.assertEqual(server.ask("POST", "/v1/admin/reload")[0], 200)
+                deadline = time.time() + 30
+                while server.log_path.read_text().count('"event":"reloaded"') <= i:
+                    self.assertLess(time.time(), deadline, "a reload did not come")
+                    time.sleep(0.01)
+                answers.append(ask())
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+        self.assertEqual(answers, [answers[i % 2] for i in range(RELOADS + 1)])
+        self.assertNotEqual(answers[0], answers[1])
         self.assertEqual({status for status, _ in results}, {200})
-        self.assertEqual(len({answer for _, answer in results}), 1)
+        self.assertEqual({answer for _, answer in results}, set(answers))
 
     def test_a_drain_answers_what_has_begun_and_ends(self):
         for _ in range(DRAINS):

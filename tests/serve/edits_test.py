@@ -31,7 +31,7 @@ def lesson(count, seed, **more):
 
 @unittest.skipIf(ONLY_KILL, "only the SIGKILL rounds")
 class Edits(harness.ServerTest):
-    words = ("--edit-rest", "0")
+    words = ("--edit-rest", "0", "--validation", "m=validation.npz")
 
     def post(self, what, body, status=200):
         got, answer, _ = self.server.ask("POST", f"/v1/memories/m/{what}", body)
@@ -96,6 +96,19 @@ class Edits(harness.ServerTest):
             time.sleep(0.05)
         self.assertEqual([p for p in (self.folder / "m.resmem.edits").iterdir() if b"80,80" in p.read_bytes()], [])
 
+    def test_what_a_snapshot_holds_still_is_told(self):
+        self.post("learn", {**self.lists(self.far(9)), "labels": [1], "ids": [424243]})
+        folder = str(self.folder / "m.resmem")
+        harness.resmem("snapshot", "take", folder, "monday", "--wait", "20")
+        try:
+            done = self.post("forget", {"ids": [424243], "keep_for_undo": False})
+            self.assertEqual(done["in_snapshots"], [{"name": "monday", "ids": [424243]}])
+        finally:
+            harness.resmem("snapshot", "drop", folder, "monday", "--wait", "20")
+        learned = self.post("learn", {**self.lists(self.far(9)), "labels": [1], "ids": [424244]})
+        done = self.post("forget", {"ids": learned["edit"]["ids"]})
+        self.assertNotIn("in_snapshots", done)
+
     def lists(self, query):
         return {name: array.tolist() for name, array in query.items()}
 
@@ -116,12 +129,79 @@ class Edits(harness.ServerTest):
         after = self.predict(queries)
         self.assertEqual(told, {i: (a, b) for i, (a, b) in enumerate(zip(before, after)) if a != b})
 
+    def test_a_preview_tells_what_becomes_of_the_validation_rows(self):
+        with np.load(self.folder / "validation.npz") as file:
+            validation = {name: file[name] for name in ("keys", "logits", "labels")}
+        before = self.predict(validation)
+        wrong = [i for i, label in enumerate(validation["labels"]) if before[i] != label]
+        right = [i for i, label in enumerate(validation["labels"]) if before[i] == label]
+        # Those that are wrong are learned as they are, some that are right with another label.
+        chosen = wrong[:5] + right[:5]
+        labels = validation["labels"][chosen].tolist()
+        labels[len(wrong[:5]):] = [(label + 1) % 4 for label in labels[len(wrong[:5]):]]
+        lessons = {name: np.repeat(validation[name][chosen], 20, axis=0).tolist() for name in ("keys", "logits")}
+        lessons["labels"] = np.repeat(labels, 20).tolist()
+        told = self.post("preview", {"learn": lessons, "forget": [1020]})["validation"]
+        self.assertEqual(self.post("preview", {"learn": self.lists({**self.far(6), "labels": np.array([1])})})["validation"],
+                         {"rows": 150, "changed": 0, "fixed": 0, "harmed": 0, "answers": []})
+        edits = [self.post("learn", lessons)["edit"]["edit"], self.post("forget", {"ids": [1020]})["edit"]["edit"]]
+        after = self.predict(validation)
+        for edit in edits:
+            self.post("undo", {"edit": edit})
+        changed = {i: (a, b) for i, (a, b) in enumerate(zip(before, after)) if a != b}
+        self.assertEqual(told["rows"], 150)
+        self.assertEqual({each["row"]: (each["before"], each["after"]) for each in told["answers"]}, changed)
+        self.assertEqual((told["changed"], told["fixed"], told["harmed"]),
+                         (len(changed), sum(b == validation["labels"][i] for i, (_, b) in changed.items()),
+                          sum(a == validation["labels"][i] for i, (a, _) in changed.items())))
+        self.assertGreater(min(told["fixed"], told["harmed"]), 0)
+
     def test_a_repeated_token_changes_nothing(self):
         first = self.post("learn", lesson(2, 21, token="week47"))
         again = self.post("learn", lesson(2, 21, token="week47"))
         self.assertTrue(again["repeated"])
         self.assertEqual(first["edit"]["ids"], again["edit"]["ids"])
         self.assertEqual(first["rows"], again["rows"])
+
+    def stored(self, row):
+        return self.server.ask("GET", f"/v1/memories/m/rows?ids={row}")[1]["rows"][0]
+
+    def test_relabeling_is_one_edit_and_is_undone_as_one(self):
+        before, count = self.stored(1060), self.server.metric("resmem_memory_rows")
+        label = (before["label"] + 1) % 4
+        for body, status in (({"ids": [1060], "label": before["label"]}, 409), ({"ids": [1], "label": 1}, 404),
+                             ({"ids": [1060], "label": 4}, 400), ({"ids": [1060]}, 400), ({"label": 1}, 400)):
+            self.post("relabel", body, status)
+        done = self.post("relabel", {"ids": [1060], "label": label, "token": "relabel"})
+        self.assertEqual((done["edit"]["kind"], done["rows"]), ("relabel", count))
+        self.assertTrue(self.post("relabel", {"ids": [1060], "label": label, "token": "relabel"})["repeated"])
+        now = self.stored(1060)
+        self.assertEqual((now["label"], now["key"], now["logits"]), (label, before["key"], before["logits"]))
+        self.assertEqual(self.server.ask("GET", "/v1/memories/m/history?limit=1")[1]["edits"][0], done["edit"])
+        undone = self.post("undo", {"edit": done["edit"]["edit"]})
+        self.assertEqual((undone["edit"]["kind"], undone["edit"]["undoes"]), ("relabel", done["edit"]["edit"]))
+        self.assertEqual(self.stored(1060), before)
+        self.post("undo", {"edit": done["edit"]["edit"]}, 409)
+        self.post("undo", {"edit": undone["edit"]["edit"]})
+        self.assertEqual(self.stored(1060)["label"], label)
+
+    def feedback(self, server=None):
+        return (server or self.server).metric("resmem_feedback_total")
+
+    def test_feedback_is_counted_once_when_its_edit_is_made(self):
+        before, one = self.feedback(), lesson(1, 22)
+        self.post("correct", {**one, "token": "once"})
+        self.assertTrue(self.post("correct", {**one, "token": "once"})["repeated"])
+        self.post("correct", {**one, "ids": [1050]}, 409)
+        self.assertEqual(self.feedback(), before + 1)
+        self.post("learn", one)
+        self.assertEqual(self.feedback(), before + 1)
+        edits = self.server.ask("GET", "/v1/memories/m/history?limit=2")[1]["edits"]
+        self.assertNotIn("feedback", edits[0])
+        self.assertEqual(sum(edits[1]["feedback"].values()), 1)
+        again = harness.Server(self.folder)  # the counters begin again where they were
+        self.addCleanup(again.stop)
+        self.assertEqual(self.feedback(again), before + 1)
 
     def test_many_at_once_share_commits_and_all_are_there(self):
         commits, before = self.server.metric("resmem_commits_total"), self.server.metric("resmem_memory_rows")
@@ -233,6 +313,34 @@ class OtherMemories(unittest.TestCase):
     def test_unit_length(self):
         self.check("--key-transform", "unit")
 
+    def test_rounded_keys(self):
+        self.check("--key-type", "int8")
+
+    def test_validation_rows_of_a_regression(self):
+        import pathlib
+        import shutil
+        import tempfile
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="resmem_serve_other_"))
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        keys = np.random.default_rng(5).standard_normal((300, 2)).astype(np.float32)
+        for name, part in (("train", keys[:200]), ("validation", keys[200:])):
+            np.savez(folder / f"{name}.npz", keys=part, targets=np.sin(2 * part[:, :1]), predictions=0.5 * part[:, :1])
+        harness.resmem("memorize", "--data", folder / "train.npz", "-o", folder / "m.resmem", "--task", "regression",
+                       "--k", 5, "--quiet")
+        server = harness.Server(folder, "--edit-rest", "0", "--validation", "m=validation.npz")
+        self.addCleanup(server.stop)
+        rest = {"keys": keys[200:], "logits": 0.5 * keys[200:, :1]}
+        ask = lambda: output(server.ask("POST", "/v2/models/m/infer", infer_json(rest, 0, 100))[1], "scores")[:, 0]  # noqa: E731
+        before = ask()
+        lesson = {"keys": keys[200:201].tolist(), "logits": [[0.0]], "targets": [[9.0]]}
+        told = server.ask("POST", "/v1/memories/m/preview", {"learn": lesson})[1]["validation"]
+        self.assertEqual(server.ask("POST", "/v1/memories/m/learn", lesson)[0], 200)
+        moved = np.abs(ask() - before)
+        self.assertEqual([each["row"] for each in told["answers"]], np.flatnonzero(moved).tolist())
+        self.assertEqual((told["rows"], told["changed"]), (100, np.count_nonzero(moved)))
+        self.assertTrue(0 < told["changed"] < 50, told)
+        np.testing.assert_allclose([each["largest_change"] for each in told["answers"]], moved[moved > 0], rtol=1e-5)
+
 
 class Killed(unittest.TestCase):
     """SIGKILL while several clients learn and forget: nothing acknowledged is lost, nothing half-made."""
@@ -255,7 +363,10 @@ class Killed(unittest.TestCase):
             while not stop.is_set():
                 count += 1
                 forget = mine and chooser.random() < 0.4
-                if forget:
+                relabel = mine and not forget and chooser.random() < 0.4
+                if relabel:  # acknowledged or not: the row is there
+                    ids, path, body = [], "relabel", {"ids": [chooser.choice(mine)], "label": chooser.randrange(4)}
+                elif forget:
                     ids = [mine.pop(chooser.randrange(len(mine)))]
                     path, body = "forget", {"ids": ids}
                 else:
@@ -271,18 +382,20 @@ class Killed(unittest.TestCase):
                 except (OSError, http.client.HTTPException):
                     return
                 if response.status != 200:
+                    if relabel and response.status == 409:
+                        continue  # it has this label
                     return
                 with lock:
                     acknowledged += 1
                     unsure.difference_update(ids)
                     (living.difference_update if forget else living.update)(ids)
-                if not forget:
+                if path == "learn":
                     mine.extend(ids)
 
         for number in range(ROUNDS):
-            server = harness.Server(folder, "--edit-rest", "0")
+            server = harness.Server(folder, "--edit-rest", "0", "--max-k", "100000")
             self.addCleanup(server.stop, signal.SIGKILL)
-            found = self.ids_of(server, living | unsure)
+            found = self.ids_of(server)
             self.assertEqual(living - unsure - found, set(), f"round {number}: acknowledged rows are lost")
             self.assertEqual(found - living - unsure, set(), f"round {number}: forgotten rows are back")
             history = server.ask("GET", "/v1/memories/m/history?limit=1000")[1]["edits"]
@@ -301,21 +414,14 @@ class Killed(unittest.TestCase):
         self.assertGreater(acknowledged, ROUNDS, "hardly an edit was made")
         print(f"{ROUNDS} rounds, {acknowledged} acknowledged edits", file=sys.stderr)
 
-    def ids_of(self, server, wanted):
-        """Which of these ids are living rows: as the nearest neighbors of anything, all of them."""
+    def ids_of(self, server):
+        """The ids of all living rows: those of the nearest neighbors of anything, as many as there are rows."""
         count = int(server.metric("resmem_memory_rows"))
         answer = server.ask("POST", "/v1/memories/m/neighbors", {
-            "keys": [0.0] * harness.DIM, "logits": [0.0] * harness.CLASSES, "k": 1000})[1]
+            "keys": [0.0] * harness.DIM, "logits": [0.0] * harness.CLASSES, "k": max(1, count)})[1]
         found = {row["id"] for row in answer["neighbors"][0]}
-        if count <= 1000:
-            self.assertEqual(len(found), count)
-            return found
-        done = set()  # more than k allows: ask for each by forgetting none of it
-        for each in sorted(wanted):
-            status, _, _ = server.ask("POST", "/v1/memories/m/preview", {"forget": [each]})
-            if status == 200:
-                done.add(each)
-        return done
+        self.assertEqual(len(found), count)
+        return found
 
     def check_history(self, history, found):
         """An edit that is told as made is in the memory, unless a later one took it back."""
@@ -323,7 +429,7 @@ class Killed(unittest.TestCase):
         for edit in history:  # newest first
             ids = set(edit["ids"]) - seen
             if edit["done"]:
-                self.assertTrue(ids <= found if edit["kind"] == "learn" else not ids & found, edit)
+                self.assertTrue(not ids & found if edit["kind"] == "forget" else ids <= found, edit)
                 seen |= set(edit["ids"])
 
 

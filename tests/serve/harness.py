@@ -9,11 +9,13 @@ import shutil
 import signal
 import socket
 import ssl
+import struct
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
+import zlib
 
 import numpy as np
 
@@ -136,9 +138,13 @@ def triton_request(inputs, outputs=None, request_id=""):
         request["id"] = request_id
     request["inputs"] = []
     for name, array in inputs.items():
-        blob = array.tobytes()
-        kind = {"float32": "FP32", "uint8": "UINT8", "float64": "FP64", "float16": "FP16"}[array.dtype.name]
-        request["inputs"].append({"name": name, "shape": list(array.shape), "datatype": kind,
+        if isinstance(array, list):  # of bytes
+            blob, shape = b"".join(struct.pack("<I", len(each)) + each for each in array), [len(array)]
+        else:
+            blob, shape = array.tobytes(), list(array.shape)
+        kind = "BYTES" if isinstance(array, list) else {
+            "float32": "FP32", "uint8": "UINT8", "float64": "FP64", "float16": "FP16"}[array.dtype.name]
+        request["inputs"].append({"name": name, "shape": shape, "datatype": kind,
                                   "parameters": {"binary_data_size": len(blob)}})
         blobs.append(blob)
     if outputs:
@@ -160,6 +166,15 @@ def triton_arrays(body, headers):
         at += size
     assert at == len(body), "bytes after the last array"
     return head, arrays
+
+
+def png(pixels):
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    height, width, channels = pixels.shape
+    lines = b"".join(b"\0" + line.tobytes() for line in pixels)
+    head = struct.pack(">IIBBBBB", width, height, 8, 2 if channels == 3 else 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines)) + chunk(b"IEND", b"")
 
 
 class ServerTest(unittest.TestCase):

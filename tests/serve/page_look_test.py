@@ -43,6 +43,8 @@ class Look(PageTest):
         for by, colors in (("error", 3), ("class", harness.CLASSES + 1)):
             self.browser.enter("#color-by", by, "change")
             self.browser.until(f"{painted} === {colors}")
+        self.browser.enter("#color-by", "residual", "change")  # shades, as many as there are sizes of it
+        self.browser.until(f"{painted} > {harness.CLASSES + 5}")
         self.browser.enter("#find-id", "1010")
         self.browser.click("Find")
         self.browser.until("document.querySelector('.row-panel h3')?.textContent === 'Row 1010'")
@@ -88,16 +90,27 @@ class Look(PageTest):
         low, high = places.min(0), places.max(0)
         half = (high - low).max() / 2
         x, y = (places[lonely] - (low + high) / 2) / half
-        box = self.browser.evaluate("(({left, top, width, height}) => [left, top, width, height])"
-                                    "(document.querySelector('.map').getBoundingClientRect())")
-        scale = min(box[2], box[3]) / 2 / 1.05
-        place = {"x": box[0] + box[2] / 2 + x * scale, "y": box[1] + box[3] / 2 - y * scale}
-        self.browser.call("Input.dispatchMouseEvent", type="mouseMoved", **place)
-        self.browser.until(f"document.querySelector('.tip').textContent.startsWith('row {arrays['id'][lonely]},')")
+        place = self.point_at(x, y, f"row {arrays['id'][lonely]},")
         for kind in ("mousePressed", "mouseReleased"):
             self.browser.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **place)
         self.browser.until(f"document.querySelector('.row-panel h3')?.textContent === 'Row {arrays['id'][lonely]}'")
         self.browser.call("Input.dispatchMouseEvent", type="mouseWheel", deltaX=0, deltaY=-200, **place)
+
+    def point_at(self, x, y, words):
+        """Moves the pointer until it is on this point of the map, which may still be growing to its place on the page."""
+        end = time.time() + page_browser.PATIENCE
+        while True:
+            left, top, width, height = self.browser.evaluate(
+                "(({left, top, width, height}) => [left, top, width, height])"
+                "(document.querySelector('.map').getBoundingClientRect())")
+            scale = min(width, height) / 2 / 1.05
+            place = {"x": left + width / 2 + x * scale, "y": top + height / 2 - y * scale}
+            for where in ({"x": left + 1, "y": top + 1}, place):
+                self.browser.call("Input.dispatchMouseEvent", type="mouseMoved", **where)
+            told = self.browser.text(".tip")
+            if told.startswith(words):
+                return place
+            self.assertLess(time.time(), end, f"the map says {told!r}, not {words!r}")
 
     def test_rows_that_deserve_a_look(self):
         self.browser.go("look")
@@ -186,11 +199,13 @@ class Looks(PageTest):
                 self.browser.click("Find rows that deserve a look")
                 self.browser.until("document.querySelectorAll('.review-part').length === 3")
             self.assertEqual(self.browser.unnamed(), [], part)
+            self.assertNotRegex(self.browser.text("main"), r"null|undefined|NaN|\[object", part)
             for width in (360, 1280):
                 for scheme in ("light", "dark"):
                     self.browser.resize(width)
                     self.browser.media(scheme=scheme)
                     self.assertLessEqual(self.browser.evaluate("document.documentElement.scrollWidth"), width, part)
+                    self.assertEqual(self.browser.sticking_out(), [], part)
                     if IMAGES:
                         time.sleep(0.2)
                     self.browser.image(f"{part}-{width}-{scheme}")

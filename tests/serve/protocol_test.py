@@ -1,4 +1,6 @@
 """The Open Inference Protocol over real HTTP: answers are the library's bits."""
+import base64
+import socket
 import subprocess
 import threading
 import unittest
@@ -45,6 +47,27 @@ class Protocol(harness.ServerTest):
         self.assertEqual(status, 200, data)
         _, arrays = triton_arrays(data, answer_headers)
         self.assertEqual(set(arrays), {"prediction", "probabilities"})
+
+    def test_requests_one_behind_the_other_are_all_answered(self):
+        body, headers = triton_request({"keys": self.test["keys"][:1], "logits": self.test["logits"][:1]}, ["scores"])
+        fields = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        asked = (f"POST /v2/models/m/infer HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n{fields}\r\n"
+                 .encode() + body)
+        chunks = b"".join(b"%x\r\n" % len(body[i:i + 100]) + body[i:i + 100] + b"\r\n" for i in range(0, len(body), 100))
+        chunked = (f"POST /v2/models/m/infer HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n{fields}\r\n"
+                   .encode() + chunks + b"0\r\n\r\n")
+        alive = b"GET /v2/health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        all_of_them = (asked + alive + chunked) * 5
+        for piece in (len(all_of_them), 1000, 37):
+            with self.server.socket() as raw:
+                for at in range(0, len(all_of_them), piece):
+                    raw.sendall(all_of_them[at:at + piece])
+                raw.shutdown(socket.SHUT_WR)
+                data = b""
+                while more := raw.recv(1 << 16):
+                    data += more
+            self.assertEqual(data.count(b"HTTP/1.1 200 OK"), 15, piece)
+            self.assertEqual(data.count(self.scores[:1].tobytes()), 10, piece)
 
     def test_batches_of_many_clients_change_no_bit(self):
         failures = []
@@ -172,6 +195,7 @@ def check_metrics(text):
 
 class Images(harness.ServerTest):
     """Pixels, through the memory's own model."""
+    words = ("--images", "m=photos.npy")
 
     @classmethod
     def prepare(cls):
@@ -183,8 +207,10 @@ class Images(harness.ServerTest):
         for words in (["memorize", "--model", "net8.onnx", "--images", "photos.npy", "--labels", "photo_labels.npy",
                        "--rows", "0:200", "-o", "m.resmem"],
                       ["predict", "m.resmem", "--images", "photos.npy", "--rows", "200:220", "--scores", "scores.npy",
-                       "-o", "lines.csv"]):
+                       "-o", "lines.csv"], ["bundle", "m.resmem"]):
             subprocess.run([harness.RESMEM, *words, "--quiet"], cwd=cls.folder, check=True, capture_output=True)
+        for name in ("net8.onnx", "net8.json"):  # the memory carries its model
+            (cls.folder / name).unlink()
         cls.images = np.ascontiguousarray(np.load(cls.folder / "photos.npy")[200:220])
         cls.scores = np.load(cls.folder / "scores.npy")
 
@@ -201,6 +227,59 @@ class Images(harness.ServerTest):
         status, answer, _ = self.server.ask("POST", "/v2/models/m/infer", as_json)
         self.assertEqual(status, 200, answer)
         self.assertIn(output(answer, "class_name")[0], metadata["parameters"]["class_names"])
+
+    def test_a_png_file_is_answered_as_its_pixels_are(self):
+        files = [harness.png(each) for each in self.images]
+        body, headers = triton_request({"image_file": files}, ["scores"])
+        status, data, answer = self.server.ask("POST", "/v2/models/m/infer", body, headers)
+        self.assertEqual(status, 200, data)
+        self.assertEqual(triton_arrays(data, answer)[1]["scores"].tobytes(), self.scores.tobytes())
+        packed = base64.b64encode(files[0]).decode()
+        status, answer, _ = self.server.ask("POST", "/v2/models/m/infer", {"inputs": [
+            {"name": "image_file", "datatype": "BYTES", "shape": [1], "data": [packed]}], "outputs": [{"name": "scores"}]})
+        self.assertEqual(status, 200, answer)
+        self.assertEqual(output(answer, "scores").tobytes(), self.scores[:1].tobytes())
+        # The same in our own endpoints.
+        status, answer, _ = self.server.ask("POST", "/v1/memories/m/explain",
+                                            {"image": "data:image/png;base64," + packed, "method": "resmem"})
+        self.assertEqual(status, 200, answer)
+        self.assertEqual(np.float32(answer["ledger"]["score"]).tobytes(), self.scores[0].tobytes())
+
+    def test_the_image_of_a_row_is_the_one_it_was_made_of(self):
+        photos = np.ascontiguousarray(np.load(self.folder / "photos.npy")[:200])
+        self.assertTrue(self.server.ask("GET", "/v2/models/m")[1]["parameters"]["row_images"])
+        for row in (0, 7, 199):
+            status, png, headers = self.server.ask("GET", f"/v1/memories/m/rows/{row}/image")
+            self.assertEqual((status, headers["Content-Type"], png[:4]), (200, "image/png", b"\x89PNG"))
+            scores = []
+            for name, array in (("image", photos[row:row + 1]), ("image_file", [png])):
+                body, headers = triton_request({name: array}, ["scores"])
+                _, data, answer = self.server.ask("POST", "/v2/models/m/infer", body, headers)
+                scores.append(triton_arrays(data, answer)[1]["scores"].tobytes())
+            self.assertEqual(scores[0], scores[1])
+
+    def test_no_source_of_a_learned_row_leads_to_another_file(self):
+        (self.folder / "other.png").write_bytes(harness.png(self.images[0]))
+        shape = [each["shape"][1] for each in self.server.ask("GET", "/v2/models/m")[1]["inputs"][:2]]
+        query = {"keys": [0.5] * shape[0], "logits": [0.0] * shape[1], "label": 0}
+        for source in (str(self.folder / "other.png"), "other.png", "photos.npy:9999", "../photos.npy:"):
+            done = self.server.ask("POST", "/v1/memories/m/learn", {**query, "sources": [source]})[1]
+            row = done["edit"]["ids"][0]
+            status, answer, _ = self.server.ask("GET", f"/v1/memories/m/rows/{row}/image")
+            self.assertEqual(status, 404, answer)
+            self.server.ask("POST", "/v1/memories/m/undo", {"edit": done["edit"]["edit"]})
+
+    def test_files_that_are_no_sound_image_are_refused(self):
+        shape = self.images.shape[1:]
+        flat = np.zeros((5000, 5000, 1), np.uint8)  # 25 million pixels in a few thousand bytes
+        for file, words in ((b"GIF89a", "neither a PNG nor a JPEG"), (harness.png(self.images[0])[:-40], "damaged"),
+                            (harness.png(np.zeros((shape[0] + 1, *shape[1:]), np.uint8)), "pixels"),
+                            (harness.png(flat), "at most"), (b"", "empty")):
+            body, headers = triton_request({"image_file": [harness.png(self.images[0]), file]})
+            status, answer, _ = self.server.ask("POST", "/v2/models/m/infer", body, headers)
+            self.assertIn(status, (400, 409), answer)
+            self.assertIn("image 1", answer["error"])
+            self.assertIn(words, answer["error"])
 
     def test_an_answer_to_an_image_can_be_corrected(self):
         body, headers = triton_request({"image": self.images[:1]})

@@ -127,6 +127,13 @@ class LanguageModelTest(unittest.TestCase):
                                "--window", str(WINDOW), "--stride", str(STRIDE), "--lambdas", "0.3,1", "--json")
         result = json.loads(done.stdout)
         self.assertEqual(result["rows"], len(queries))
+        # Without numbers, the windows are those of the memory.
+        bare = json.loads(self.run_resmem("lm", "eval", "exact.resmem", "--tokens", "test.tokens", "--model", "lm.onnx",
+                                          "--lambdas", "0.3,1", "--json").stdout)
+        self.assertEqual(bare["calibration"], result["calibration"])
+        other = json.loads(self.run_resmem("lm", "eval", "exact.resmem", "--tokens", "test.tokens", "--model", "lm.onnx",
+                                           "--window", "8", "--lambdas", "0.3,1", "--json").stdout)
+        self.assertNotEqual(other["calibration"], result["calibration"])
 
         residuals = d.keep_largest(d.residuals(logits, labels, 1.0), TOP).astype(np.float16).astype(np.float64)
         near, distances = d.nearest(keys, queries, K)
@@ -171,6 +178,15 @@ class LanguageModelTest(unittest.TestCase):
         for end, share in (("low", 0.025), ("high", 0.975)):
             self.assertAlmostEqual(result["gain"][end], np.quantile(gains, share), delta=0.01)
             self.assertEqual(result["gain"][end], methods[-1]["against_base"][end])
+        # So do those of two methods against each other, in accuracy and in NLL.
+        nll = lambda p: -np.log(np.maximum(p[np.arange(len(truth)), truth], 2.0**-23))
+        pair = next(p for p in result["pairs"] if p["left"] == 0 and p["right"] == len(result["methods"]) - 1)
+        self.assertEqual(pair["gain"]["low"], result["gain"]["low"])
+        less = np.bincount(places, nll(base) - nll(d.clip(resmem)))
+        means = less[drawn].sum(axis=1) / totals[drawn].sum(axis=1)
+        self.assertAlmostEqual(pair["nll_gain"], less.sum() / totals.sum(), places=4)
+        for end, share in (("nll_low", 0.025), ("nll_high", 0.975)):
+            self.assertAlmostEqual(pair[end], np.quantile(means, share), delta=0.03)
         # Every document is a slice, with its own rows.
         self.assertEqual([s["total"] for s in result["slices"]], np.bincount(places).tolist())
 
@@ -225,6 +241,49 @@ class LanguageModelTest(unittest.TestCase):
                                             str(K), "--sigma", str(SIGMA), "--json").stdout)
         self.assertGreaterEqual(judged["methods"][-1]["accuracy"]["correct"],
                                 before["methods"][-1]["accuracy"]["correct"] - 3)
+
+    def test_a_tuned_memory_shows_its_own_answer(self):
+        self.run_resmem(*self.memorize, "-o", "blend.resmem")
+        shape = ["--model", "lm.onnx", "--window", str(WINDOW), "--stride", str(STRIDE)]
+        tuned = json.loads(self.run_resmem("lm", "tune", "blend.resmem", "--tokens", "test.tokens", *shape,
+                                           "--key-transform", "keep", "--json").stdout)
+        self.assertTrue(tuned["blend"]["adopted"], tuned["blend"]["reason"])
+        ask = ["--model", "lm.onnx", "--tokenizer", "t.model"]
+        said = self.run_resmem("lm", "explain", "blend.resmem", *ask, "--text", "the memory of a").stdout
+        paper = self.run_resmem("lm", "explain", "blend.resmem", *ask, "--text", "the memory of a", "--method",
+                                "resmem").stdout
+        self.assertRegex(said, r"(?m)^blend +\S+ [0-9.]+ %")
+        self.assertRegex(paper, r"(?m)^ResMem +\S+ [0-9.]+ %")
+        # The base's probabilities are the same beside both, and its best token comes first.
+        base = [re.search(r"(?m)^base +(.*)$", text).group(1) for text in (said, paper)]
+        self.assertEqual(base[0], base[1])
+        shares = [float(share) for share in re.findall(r"([0-9.]+) %", base[0])]
+        self.assertEqual(shares, sorted(shares, reverse=True))
+        self.assertLessEqual(sum(shares), 100.01)
+        shown = self.run_resmem("lm", "examples", "blend.resmem", "--tokens", "test.tokens", "--tokenizer", "t.model",
+                                *shape, "--count", "2").stdout
+        self.assertIn("blend predicts", shown)
+        self.assertRegex(shown, r"(?m)^blend ")
+
+    def test_keys_are_chosen_by_the_text_and_documents_kept_whole(self):
+        self.run_resmem(*self.memorize, "-o", "keys.resmem")
+        shape = ["--model", "lm.onnx", "--window", str(WINDOW), "--stride", str(STRIDE)]
+        tune = ["lm", "tune", "keys.resmem", "--tokens", "test.tokens", *shape]
+        chosen = json.loads(self.run_resmem(*tune, "--dry-run", "--json").stdout)["keys"]
+        self.assertEqual([trial["transform"] for trial in chosen["trials"]], ["none", "unit", "whiten"])
+        self.run_resmem(*tune, "--key-transform", "whiten")
+        info = json.loads(self.run_resmem("info", "keys.resmem", "--json").stdout)["memory"]
+        self.assertEqual(info["key_transform"], "whiten")
+        queries = json.loads(self.run_resmem("lm", "eval", "keys.resmem", "--tokens", "test.tokens", *shape,
+                                             "--json").stdout)
+        self.assertEqual(queries["rows"], len(rows(self.folder / "test.tokens")[0]))
+        self.run_resmem("tune", "keys.resmem", "--undo")
+        info = json.loads(self.run_resmem("info", "keys.resmem", "--json").stdout)["memory"]
+        self.assertEqual(info["key_transform"], "none")
+        # One document says nothing about another.
+        alone = json.loads(self.run_resmem(*tune, "--dry-run", "--json", "--documents", "2", "--key-transform",
+                                           "keep").stdout)["blend"]
+        self.assertFalse(alone["adopted"])
 
     def test_an_index_is_measured_on_held_out_tokens(self):
         self.run_resmem(*self.memorize, "-o", "indexed.resmem")
@@ -316,7 +375,9 @@ class LanguageModelTest(unittest.TestCase):
                     continue
                 refused += 1
                 self.assertEqual(done.returncode, 3, done.stderr)
-                self.assertEqual(done.stdout, "")
+                # What was spoken before the error is what a sound memory says.
+                said = done.stdout.removesuffix("\n") if ask[1] == "generate" else done.stdout
+                self.assertTrue(answer.startswith(said) if ask[1] == "generate" else said == "", said)
                 self.assertIn(segment.name, done.stderr)
         self.assertGreater(refused, 24)
         segment.write_bytes(good)
@@ -390,7 +451,8 @@ class LanguageModelTest(unittest.TestCase):
         other = self.run_resmem(*self.memorize, "--key-type", "int8", "-o", "once.resmem", check=False)
         self.assertEqual(other.returncode, 2)
         self.assertIn("once.resmem: is there already", other.stderr)
-        long = self.run_resmem("lm", "memorize", "train.tokens", "--model", "lm.onnx", "-o", "x.resmem", check=False)
+        long = self.run_resmem("lm", "memorize", "train.tokens", "--model", "lm.onnx", "--window", "256", "-o", "x.resmem",
+                               check=False)
         self.assertIn("windows of 256 tokens, but the model reads at most 32", long.stderr)
         (self.folder / "other.onnx").write_bytes(model_file())
         (self.folder / "other.json").write_text(manifest("0" * 32))

@@ -1,6 +1,7 @@
 // Loaded before a program (LD_PRELOAD): kills it without warning before its N-th call that changes
 // a file or a folder, N being in the environment variable KILL_AT.  With KILL_COUNT, a file, it
-// writes there how many such calls there were.
+// writes there how many such calls there were; with TRACE, a file, a line for each file that is
+// opened to be read, renamed ("rename NEW") or synced.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -32,6 +33,24 @@ Function* Next(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
+void Note(const char* call, const char* path) {
+  static const int list = [] {
+    const char* name = std::getenv("TRACE");
+    return name == nullptr ? -1
+                           : Next<int(const char*, int, ...)>("open")(
+                                 name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  }();
+  if (list >= 0) ::dprintf(list, "%s %s\n", call, path);
+}
+
+void NoteSync(int descriptor) {
+  char link[64], path[4096];
+  std::snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+  const ssize_t size = ::readlink(link, path, sizeof path - 1);
+  path[size < 0 ? 0 : size] = '\0';
+  Note("sync", path);
+}
+
 struct AtEnd {
   ~AtEnd() {
     const char* path = std::getenv("KILL_COUNT");
@@ -49,17 +68,34 @@ extern "C" {
 
 int rename(const char* from, const char* to) {
   Count();
+  Note("rename", to);
   return Next<int(const char*, const char*)>("rename")(from, to);
 }
 
 int fsync(int descriptor) {
   Count();
+  NoteSync(descriptor);
   return Next<int(int)>("fsync")(descriptor);
 }
 
 int unlink(const char* path) noexcept {
   Count();
   return Next<int(const char*)>("unlink")(path);
+}
+
+int remove(const char* path) noexcept {
+  Count();
+  return Next<int(const char*)>("remove")(path);
+}
+
+int rmdir(const char* path) noexcept {
+  Count();
+  return Next<int(const char*)>("rmdir")(path);
+}
+
+int ftruncate(int descriptor, off_t size) noexcept {
+  Count();
+  return Next<int(int, off_t)>("ftruncate")(descriptor, size);
 }
 
 int mkdir(const char* path, mode_t mode) noexcept {
@@ -80,6 +116,8 @@ int open(const char* path, int flags, ...) {
     mode = static_cast<mode_t>(va_arg(more, int));
     va_end(more);
     Count();
+  } else {
+    Note("open", path);
   }
   return Next<int(const char*, int, ...)>("open")(path, flags, mode);
 }
