@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "resmem/knn_index.h"
-#include "resmem/simd.h"
+#include "resmem_program/simd.h"
 
 namespace resmem::bench {
 namespace {

@@ -9,7 +9,7 @@
 #include "kernels/simd_level.h"
 #include "machine_limits.h"
 #include "resmem/knn_index.h"
-#include "resmem/simd.h"
+#include "resmem_program/simd.h"
 #include "search/exact/reference_search.h"
 #include "support/text.h"
 

@@ -11,9 +11,9 @@
 #include "console/format.h"
 #include "console/output.h"
 #include "outputs/cluster/cluster.h"
-#include "resmem/joined_memory.h"
 #include "resmem/residual_memory.h"
-#include "resmem/row_parts.h"
+#include "resmem_program/joined_memory.h"
+#include "resmem_program/row_parts.h"
 
 namespace resmem::cli {
 namespace {

@@ -21,7 +21,7 @@
 #include "resmem/models/embedding_folder.h"
 #include "resmem/models/image_set.h"
 #include "resmem/models/onnx_model.h"
-#include "resmem/system_error.h"
+#include "resmem_program/system_error.h"
 
 namespace resmem::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "outputs/memory_text.h"
 #include "outputs/snapshot_text.h"
 #include "resmem/knn_index.h"
-#include "resmem/simd.h"
+#include "resmem_program/simd.h"
 
 namespace resmem::cli {
 namespace {

@@ -9,8 +9,8 @@
 #include "console/command.h"
 #include "console/output.h"
 #include "process/commit.h"
-#include "resmem/memory_format.h"
-#include "resmem/simd.h"
+#include "resmem_program/memory_format.h"
+#include "resmem_program/simd.h"
 
 namespace resmem::cli {
 namespace {

@@ -2,7 +2,7 @@
 #ifndef RESMEM_CLI_CONSOLE_FORMAT_H_
 #define RESMEM_CLI_CONSOLE_FORMAT_H_
 
-#include "resmem/readable.h"
+#include "resmem_program/readable.h"
 
 namespace resmem::cli {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "console/plain_text.h"
-#include "resmem/system_error.h"
+#include "resmem_program/system_error.h"
 
 namespace resmem::cli {
 namespace {

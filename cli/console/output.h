@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "resmem/output_file.h"
 #include "resmem/status.h"
+#include "resmem_program/output_file.h"
 
 namespace resmem::cli {
 

@@ -14,8 +14,8 @@
 #include "help/help.h"
 #include "help/suggest.h"
 #include "process/last_words.h"
-#include "resmem/simd.h"
 #include "resmem/version.h"
+#include "resmem_program/simd.h"
 
 namespace resmem::cli {
 namespace {

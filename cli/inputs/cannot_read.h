@@ -7,7 +7,7 @@
 #include <string>
 
 #include "resmem/status.h"
-#include "resmem/system_error.h"
+#include "resmem_program/system_error.h"
 
 namespace resmem::cli {
 

@@ -14,7 +14,7 @@
 
 #include "console/interrupt.h"
 #include "process/program_search.h"
-#include "resmem/system_error.h"
+#include "resmem_program/system_error.h"
 
 namespace resmem::cli {
 namespace {

@@ -12,7 +12,7 @@
 #include "outputs/output_paths.h"
 #include "resmem/data/array.h"
 #include "resmem/data/dataset.h"
-#include "resmem/system_error.h"
+#include "resmem_program/system_error.h"
 
 namespace resmem::cli {
 namespace {

@@ -10,9 +10,9 @@
 #include "baselines.h"
 #include "fashion_data.h"
 #include "resmem/evaluation.h"
-#include "resmem/readable.h"
 #include "resmem/tuner.h"
 #include "resmem/version.h"
+#include "resmem_program/readable.h"
 
 namespace resmem::examples {
 namespace {

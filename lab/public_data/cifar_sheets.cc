@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "resmem/models/image_bytes.h"
-#include "resmem/output_file.h"
+#include "resmem_program/output_file.h"
 
 namespace resmem {
 namespace {

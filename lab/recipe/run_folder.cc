@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "resmem/system_error.h"
+#include "resmem_program/system_error.h"
 #include "support/output_lock.h"
 #include "support/text.h"
 

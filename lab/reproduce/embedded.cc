@@ -9,7 +9,7 @@
 #include "reproduce/json.h"
 #include "resmem/data/array.h"
 #include "resmem/data/dataset.h"
-#include "resmem/system_error.h"
+#include "resmem_program/system_error.h"
 
 namespace resmem::cli::reproduce {
 namespace {

@@ -16,7 +16,7 @@
 #include "console/format.h"
 #include "console/interrupt.h"
 #include "process/sibling.h"
-#include "resmem/system_error.h"
+#include "resmem_program/system_error.h"
 
 extern char** environ;
 

@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "resmem/readable.h"
+#include "resmem_program/readable.h"
 #include "support/text.h"
 #include "theory/simulation.h"
 

@@ -2,7 +2,7 @@
 
 #include "kernels/amx.h"
 #include "kernels/simd_level.h"
-#include "resmem/simd.h"
+#include "resmem_program/simd.h"
 #include "train/test_run.h"
 
 namespace resmem::train {

@@ -12,8 +12,8 @@
 
 #include "protocol/json_text.h"
 #include "protocol/json_value.h"
-#include "resmem/output_file.h"
-#include "resmem/system_error.h"
+#include "resmem_program/output_file.h"
+#include "resmem_program/system_error.h"
 
 namespace resmem::serve {
 namespace {

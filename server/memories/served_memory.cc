@@ -6,9 +6,9 @@
 #include "memories/row_images.h"
 #include "memories/validation_rows.h"
 #include "operation/log.h"
-#include "resmem/joined_memory.h"
-#include "resmem/reopen_memory.h"
-#include "resmem/row_parts.h"
+#include "resmem_program/joined_memory.h"
+#include "resmem_program/reopen_memory.h"
+#include "resmem_program/row_parts.h"
 #include "shards/shard_set.h"
 
 namespace resmem::serve {

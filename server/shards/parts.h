@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "resmem/knn_index.h"
-#include "resmem/row_parts.h"
+#include "resmem_program/row_parts.h"
 
 namespace resmem::serve {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "resmem/merge_neighbors.h"
+#include "resmem_program/merge_neighbors.h"
 #include "shards/parts.h"
 
 namespace resmem::serve {

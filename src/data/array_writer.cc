@@ -7,7 +7,7 @@
 
 #include "data/formats/numpy/npy.h"
 #include "data/packed/zip_writer.h"
-#include "resmem/output_file.h"
+#include "resmem_program/output_file.h"
 #include "support/file_system.h"
 #include "support/guard.h"
 #include "support/text.h"

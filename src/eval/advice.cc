@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "eval/warnings.h"
-#include "resmem/readable.h"
+#include "resmem_program/readable.h"
 #include "support/text.h"
 
 namespace resmem {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "resmem/readable.h"
+#include "resmem_program/readable.h"
 #include "support/text.h"
 
 namespace resmem {

@@ -7,7 +7,7 @@
 #include "format/container_reader.h"
 #include "format/container_writer.h"
 #include "format/format.h"
-#include "resmem/memory_format.h"
+#include "resmem_program/memory_format.h"
 
 namespace resmem {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/simd_level.h"
-#include "resmem/simd.h"
+#include "resmem_program/simd.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

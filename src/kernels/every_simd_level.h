@@ -8,7 +8,7 @@
 #include <string>
 
 #include "kernels/simd_level.h"
-#include "resmem/simd.h"
+#include "resmem_program/simd.h"
 
 namespace resmem {
 

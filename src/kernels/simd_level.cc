@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "kernels/amx.h"
-#include "resmem/simd.h"
+#include "resmem_program/simd.h"
 #include "support/check.h"
 
 namespace resmem {

@@ -1,6 +1,6 @@
 // Which instruction set the kernels use.  Chosen once, at the first call: the best that the
 // machine has, or the one that RESMEM_SIMD names (an unknown name changes nothing; SimdName()
-// in resmem/simd.h tells the choice).
+// in resmem_program/simd.h tells the choice).
 //
 // A kernel file compiles its functions once per instruction set with hwy/foreach_target.h,
 // exports them with HWY_EXPORT and calls them through RESMEM_DISPATCH.

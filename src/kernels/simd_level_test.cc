@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "resmem/simd.h"
+#include "resmem_program/simd.h"
 
 namespace resmem {
 namespace {

@@ -1,4 +1,4 @@
-#include "resmem/joined_memory.h"
+#include "resmem_program/joined_memory.h"
 
 #include "format/checksum.h"
 #include "memory/memory_parts.h"

@@ -1,4 +1,4 @@
-#include "resmem/joined_memory.h"
+#include "resmem_program/joined_memory.h"
 
 #include <gtest/gtest.h>
 

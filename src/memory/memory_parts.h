@@ -15,7 +15,7 @@ struct MemoryParts {
   // As ResidualMemory::Open(); `former` as in reopen_memory.h, or null.  May throw std::bad_alloc.
   static Result<ResidualMemory> Open(const std::string& path, const OpenOptions& options,
                                      const ResidualMemory* former);
-  // As resmem/joined_memory.h; at least one path.
+  // As resmem_program/joined_memory.h; at least one path.
   static Result<ResidualMemory> OpenJoined(std::span<const std::string> paths,
                                            const OpenOptions& options);
   // Of rows that were checked; searched exactly.

@@ -9,7 +9,7 @@
 #include "memory/index/memory_index.h"
 #include "memory/memory_parts.h"
 #include "memory/rows/id_index.h"
-#include "resmem/reopen_memory.h"
+#include "resmem_program/reopen_memory.h"
 #include "search/key_store.h"
 #include "support/check.h"
 #include "support/files/mapped_regions.h"

@@ -12,7 +12,7 @@
 #include "kernels/number_codec.h"
 #include "memory/memory_parts.h"
 #include "memory/residuals/residual.h"
-#include "resmem/reopen_memory.h"
+#include "resmem_program/reopen_memory.h"
 
 namespace resmem {
 namespace {

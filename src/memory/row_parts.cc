@@ -1,4 +1,4 @@
-#include "resmem/row_parts.h"
+#include "resmem_program/row_parts.h"
 
 #include <string>
 #include <utility>

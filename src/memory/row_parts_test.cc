@@ -1,4 +1,4 @@
-#include "resmem/row_parts.h"
+#include "resmem_program/row_parts.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "fixtures/small_memory.h"
-#include "resmem/merge_neighbors.h"
 #include "resmem/predictor.h"
+#include "resmem_program/merge_neighbors.h"
 
 namespace resmem {
 namespace {

@@ -11,7 +11,7 @@
 #include "onnx/token_trial.h"
 #include "onnx/trial_run.h"
 #include "resmem/models/onnx_model.h"
-#include "resmem/output_file.h"
+#include "resmem_program/output_file.h"
 #include "support/file_system.h"
 #include "support/guard.h"
 #include "support/json_reader.h"

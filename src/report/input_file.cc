@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "resmem/report/report.h"
-#include "resmem/system_error.h"
+#include "resmem_program/system_error.h"
 #include "support/file_system.h"
 #include "support/text.h"
 

@@ -1,12 +1,12 @@
 // Readable numbers as a page sets them: a real minus sign, and a narrow space before a unit that no
-// line breaks at.  The digits are those of resmem/readable.h.
+// line breaks at.  The digits are those of resmem_program/readable.h.
 #ifndef RESMEM_REPORT_NUMBERS_H_
 #define RESMEM_REPORT_NUMBERS_H_
 
 #include <cstdint>
 #include <string>
 
-#include "resmem/readable.h"
+#include "resmem_program/readable.h"
 
 namespace resmem {
 

@@ -4,8 +4,8 @@
 #include <fstream>
 
 #include "resmem/report/report.h"
-#include "resmem/simd.h"
 #include "resmem/version.h"
+#include "resmem_program/simd.h"
 #include "support/parallel.h"
 
 namespace resmem {

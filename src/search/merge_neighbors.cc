@@ -1,4 +1,4 @@
-#include "resmem/merge_neighbors.h"
+#include "resmem_program/merge_neighbors.h"
 
 #include <vector>
 

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "format/checksum.h"
-#include "resmem/joined_memory.h"
 #include "resmem/lm/document_intervals.h"
 #include "resmem/lm/token_memory.h"
-#include "resmem/merge_neighbors.h"
+#include "resmem_program/joined_memory.h"
+#include "resmem_program/merge_neighbors.h"
 #include "shard/answer_file.h"
 #include "shard/inputs.h"
 #include "support/file_system.h"

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <utility>
 
-#include "resmem/system_error.h"
+#include "resmem_program/system_error.h"
 #include "support/files/mapped_regions.h"
 #include "support/files/modes.h"
 #include "support/text.h"

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <string>
 
-#include "resmem/output_file.h"
-#include "resmem/system_error.h"
+#include "resmem_program/output_file.h"
+#include "resmem_program/system_error.h"
 
 namespace resmem {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "resmem/status.h"
-#include "resmem/system_error.h"
+#include "resmem_program/system_error.h"
 #include "support/text.h"
 
 namespace resmem {

@@ -1,4 +1,4 @@
-#include "resmem/output_file.h"
+#include "resmem_program/output_file.h"
 
 #include <algorithm>
 #include <span>

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "resmem/readable.h"
+#include "resmem_program/readable.h"
 
 namespace resmem::readable {
 namespace {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "resmem/readable.h"
+#include "resmem_program/readable.h"
 
 namespace resmem::readable {
 namespace {

@@ -1,4 +1,4 @@
-#include "resmem/readable.h"
+#include "resmem_program/readable.h"
 
 #include <gtest/gtest.h>
 

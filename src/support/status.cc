@@ -2,7 +2,7 @@
 
 #include <cerrno>
 
-#include "resmem/system_error.h"
+#include "resmem_program/system_error.h"
 
 namespace resmem {
 

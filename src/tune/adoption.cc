@@ -4,7 +4,7 @@
 #include <string>
 
 #include "eval/statistics.h"
-#include "resmem/readable.h"
+#include "resmem_program/readable.h"
 #include "support/text.h"
 
 namespace resmem {

@@ -16,8 +16,9 @@ def read_law():
     for line in (ROOT / "tests/layering/layers.txt").read_text().splitlines():
         line = line.split("#")[0].strip()
         if "<" in line:
-            folder, headers = line.split("<")
-            owners.update({"resmem/" + header: folder.strip() for header in headers.split()})
+            folder, headers = line.split("<", 1)
+            root = "resmem_program/" if headers.startswith("<") else "resmem/"
+            owners.update({root + header: folder.strip() for header in headers.lstrip("<").split()})
         elif line:
             folder, allowed = line.split(":")
             layers[folder.strip()] = set(allowed.split())
@@ -69,7 +70,7 @@ class Checker:
 
     def owner_of_include(self, path, name):
         """The folder that an #include in quotes leads to; None for what is not ours to judge."""
-        if name.startswith("resmem/"):
+        if name.startswith(("resmem/", "resmem_program/")):
             if name not in self.owners:
                 self.errors.append(f"{path.relative_to(ROOT)} includes {name}: no folder owns it in layers.txt")
             return self.owners.get(name)
@@ -117,17 +118,18 @@ class Checker:
                 self.errors.append(f"include/{name}: no folder owns it in layers.txt")
                 continue
             self.check_file(path, self.owners[name], False)
+            allowed = ("resmem/",) if name.startswith("resmem/") else ("resmem/", "resmem_program/")
             for number, quoted, other in includes(path):
-                if (quoted and not other.startswith("resmem/")) or other.startswith(THIRD_PARTY):
-                    self.errors.append(f"include/{name}:{number} includes {other}: public headers include "
-                                       "the standard library and resmem/ only")
+                if (quoted and not other.startswith(allowed)) or other.startswith(THIRD_PARTY):
+                    self.errors.append(f"include/{name}:{number} includes {other}: these headers include "
+                                       f"the standard library and {' and '.join(allowed)} only")
         for program in PROGRAMS:
             for path in sources(program) if (ROOT / program).exists() else ():
                 for number, quoted, name in includes(path):
                     if quoted and not (ROOT / program / name).exists() and not (path.parent / name).exists() \
                             and ((ROOT / "src" / name).exists() or (ROOT / "lab" / name).exists()):
                         self.errors.append(f'{path.relative_to(ROOT)}:{number} includes "{name}": programs '
-                                           "see include/resmem only")
+                                           "see include only")
         return self.errors
 
     def unused(self):

@@ -8,8 +8,8 @@
 #include "inputs/images/model_options.h"
 #include "resmem/models/bundle.h"
 #include "resmem/models/onnx_model.h"
-#include "resmem/output_file.h"
-#include "resmem/system_error.h"
+#include "resmem_program/output_file.h"
+#include "resmem_program/system_error.h"
 
 namespace resmem::cli {
 namespace {

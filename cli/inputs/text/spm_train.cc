@@ -19,7 +19,7 @@
 #include "console/interrupt.h"
 #include "console/output.h"
 #include "process/program_search.h"
-#include "resmem/system_error.h"
+#include "resmem_program/system_error.h"
 
 extern char** environ;
 

@@ -6,7 +6,7 @@
 
 #include "recipe/run_folder.h"
 #include "reproduce/training_program.h"
-#include "resmem/simd.h"
+#include "resmem_program/simd.h"
 
 namespace resmem::cli::reproduce::cifar100 {
 namespace {

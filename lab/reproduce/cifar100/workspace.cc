@@ -6,7 +6,7 @@
 
 #include "console/output.h"
 #include "reproduce/json.h"
-#include "resmem/system_error.h"
+#include "resmem_program/system_error.h"
 
 namespace resmem::cli::reproduce::cifar100 {
 namespace {

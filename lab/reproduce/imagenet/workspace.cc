@@ -6,7 +6,7 @@
 
 #include "console/format.h"
 #include "reproduce/json.h"
-#include "resmem/system_error.h"
+#include "resmem_program/system_error.h"
 #include "support/parallel.h"
 
 namespace resmem::cli::reproduce::imagenet {

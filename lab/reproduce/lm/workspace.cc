@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "console/interrupt.h"
-#include "resmem/system_error.h"
+#include "resmem_program/system_error.h"
 
 namespace resmem::cli::reproduce::lm {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "console/format.h"
 #include "console/output.h"
-#include "resmem/system_error.h"
+#include "resmem_program/system_error.h"
 
 namespace resmem::cli::reproduce {
 namespace {

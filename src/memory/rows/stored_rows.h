@@ -29,7 +29,8 @@ class StoredRows {
   static Result<StoredRows> Load(FileSystem& files, const std::string& folder, Manifest manifest,
                                  const StoredRows* former = nullptr);
 
-  // Of several memories, one after the other, without their indexes: resmem/joined_memory.h.
+  // Of several memories, one after the other, without their indexes:
+  // resmem_program/joined_memory.h.
   static Result<StoredRows> LoadJoined(std::span<const std::string> folders);
 
   const Manifest& manifest() const { return manifest_; }

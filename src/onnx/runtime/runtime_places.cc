@@ -13,7 +13,7 @@
 #include <system_error>
 
 #include "onnx/runtime/sha256.h"
-#include "resmem/system_error.h"
+#include "resmem_program/system_error.h"
 #include "support/file_system.h"
 #include "support/text.h"
 

@@ -11,7 +11,7 @@
 
 #include "kernels/simd_level.h"
 #include "resmem/knn_index.h"
-#include "resmem/simd.h"
+#include "resmem_program/simd.h"
 #include "search/exact/reference_search.h"
 #include "search/search_test_data.h"
 

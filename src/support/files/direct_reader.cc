@@ -10,7 +10,7 @@
 #include <new>
 #include <utility>
 
-#include "resmem/system_error.h"
+#include "resmem_program/system_error.h"
 #include "support/text.h"
 
 namespace resmem {

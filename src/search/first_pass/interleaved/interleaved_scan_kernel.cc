@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "resmem/knn_index.h"
-#include "resmem/simd.h"
+#include "resmem_program/simd.h"
 #include "support/check.h"
 
 #if defined(__x86_64__)

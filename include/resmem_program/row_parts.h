@@ -1,7 +1,7 @@
 // Rows of a memory on their way to another process, for memories that are asked in shards: each
 // shard sends the rows that it found, and they are scored together (docs/cluster.md).
-#ifndef RESMEM_ROW_PARTS_H_
-#define RESMEM_ROW_PARTS_H_
+#ifndef RESMEM_PROGRAM_ROW_PARTS_H_
+#define RESMEM_PROGRAM_ROW_PARTS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -34,4 +34,4 @@ Result<ResidualMemory> OpenRowParts(const ResidualMemory& like, std::span<const 
 
 }  // namespace resmem
 
-#endif  // RESMEM_ROW_PARTS_H_
+#endif  // RESMEM_PROGRAM_ROW_PARTS_H_

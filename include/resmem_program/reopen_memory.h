@@ -1,7 +1,7 @@
 // The present state of a memory that is open already, for a program that answers while the memory
 // is changed.
-#ifndef RESMEM_REOPEN_MEMORY_H_
-#define RESMEM_REOPEN_MEMORY_H_
+#ifndef RESMEM_PROGRAM_REOPEN_MEMORY_H_
+#define RESMEM_PROGRAM_REOPEN_MEMORY_H_
 
 #include <string>
 
@@ -19,4 +19,4 @@ Result<ResidualMemory> ReopenMemory(const std::string& path, const OpenOptions& 
 
 }  // namespace resmem
 
-#endif  // RESMEM_REOPEN_MEMORY_H_
+#endif  // RESMEM_PROGRAM_REOPEN_MEMORY_H_

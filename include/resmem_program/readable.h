@@ -2,8 +2,8 @@
 // count or a duration reads the same in messages, in tables and on pages.
 //
 // All functions are free of shared state and may be called from any thread.
-#ifndef RESMEM_READABLE_H_
-#define RESMEM_READABLE_H_
+#ifndef RESMEM_PROGRAM_READABLE_H_
+#define RESMEM_PROGRAM_READABLE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -60,4 +60,4 @@ class Table {
 
 }  // namespace resmem::readable
 
-#endif  // RESMEM_READABLE_H_
+#endif  // RESMEM_PROGRAM_READABLE_H_

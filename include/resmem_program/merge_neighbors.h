@@ -1,6 +1,6 @@
 // The neighbors in a memory that is cut into shards, from the neighbors in each shard.
-#ifndef RESMEM_MERGE_NEIGHBORS_H_
-#define RESMEM_MERGE_NEIGHBORS_H_
+#ifndef RESMEM_PROGRAM_MERGE_NEIGHBORS_H_
+#define RESMEM_PROGRAM_MERGE_NEIGHBORS_H_
 
 #include <cstdint>
 #include <span>
@@ -24,4 +24,4 @@ Status MergeNeighbors(std::span<const ShardNeighbors> shards, int64_t k, Neighbo
 
 }  // namespace resmem
 
-#endif  // RESMEM_MERGE_NEIGHBORS_H_
+#endif  // RESMEM_PROGRAM_MERGE_NEIGHBORS_H_

@@ -1,6 +1,6 @@
 // The instruction set that the kernels use.
-#ifndef RESMEM_SIMD_H_
-#define RESMEM_SIMD_H_
+#ifndef RESMEM_PROGRAM_SIMD_H_
+#define RESMEM_PROGRAM_SIMD_H_
 
 #include <string>
 #include <vector>
@@ -14,4 +14,4 @@ std::vector<std::string> SimdNamesAvailable();
 
 }  // namespace resmem
 
-#endif  // RESMEM_SIMD_H_
+#endif  // RESMEM_PROGRAM_SIMD_H_

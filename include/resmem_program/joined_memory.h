@@ -1,6 +1,6 @@
 // Several memories read as one: the shards of a memory that was cut.
-#ifndef RESMEM_JOINED_MEMORY_H_
-#define RESMEM_JOINED_MEMORY_H_
+#ifndef RESMEM_PROGRAM_JOINED_MEMORY_H_
+#define RESMEM_PROGRAM_JOINED_MEMORY_H_
 
 #include <span>
 #include <string>
@@ -24,4 +24,4 @@ std::string ContentHash(const ResidualMemory& memory);
 
 }  // namespace resmem
 
-#endif  // RESMEM_JOINED_MEMORY_H_
+#endif  // RESMEM_PROGRAM_JOINED_MEMORY_H_

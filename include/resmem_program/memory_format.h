@@ -1,7 +1,7 @@
 // The version of the memory's files: docs/memory_format.md says what they hold, docs/upgrade.md
 // what is promised.
-#ifndef RESMEM_MEMORY_FORMAT_H_
-#define RESMEM_MEMORY_FORMAT_H_
+#ifndef RESMEM_PROGRAM_MEMORY_FORMAT_H_
+#define RESMEM_PROGRAM_MEMORY_FORMAT_H_
 
 #include <cstdint>
 
@@ -12,4 +12,4 @@ inline constexpr uint32_t kMemoryFormatVersion = 1;
 
 }  // namespace resmem
 
-#endif  // RESMEM_MEMORY_FORMAT_H_
+#endif  // RESMEM_PROGRAM_MEMORY_FORMAT_H_

@@ -1,6 +1,6 @@
 // What the system says, as a code.
-#ifndef RESMEM_SYSTEM_ERROR_H_
-#define RESMEM_SYSTEM_ERROR_H_
+#ifndef RESMEM_PROGRAM_SYSTEM_ERROR_H_
+#define RESMEM_PROGRAM_SYSTEM_ERROR_H_
 
 #include "resmem/status.h"
 
@@ -12,4 +12,4 @@ ErrorCode CodeOfSystemError(int error);
 
 }  // namespace resmem
 
-#endif  // RESMEM_SYSTEM_ERROR_H_
+#endif  // RESMEM_PROGRAM_SYSTEM_ERROR_H_

@@ -1,6 +1,6 @@
 // A file that appears whole or not at all, for programs that write results.
-#ifndef RESMEM_OUTPUT_FILE_H_
-#define RESMEM_OUTPUT_FILE_H_
+#ifndef RESMEM_PROGRAM_OUTPUT_FILE_H_
+#define RESMEM_PROGRAM_OUTPUT_FILE_H_
 
 #include <cstdint>
 #include <memory>
@@ -35,4 +35,4 @@ class OutputFile {
 
 }  // namespace resmem
 
-#endif  // RESMEM_OUTPUT_FILE_H_
+#endif  // RESMEM_PROGRAM_OUTPUT_FILE_H_
