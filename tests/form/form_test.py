@@ -44,7 +44,7 @@ def main():
         name = path.relative_to(ROOT).as_posix()
         for folder in ("include/", "src/"):
             name = name.removeprefix(folder)
-        name = name if name.startswith("resmem/") else "resmem/" + name
+        name = name if name.startswith(("resmem/", "resmem_program/")) else "resmem/" + name
         guard = re.sub(r"[^A-Za-z0-9]", "_", name).upper() + "_"
         if f"#ifndef {guard}" not in path.read_text() and not path.name.endswith("-inl.h"):
             problems.append(f"{path.relative_to(ROOT)}: no header guard {guard}")
