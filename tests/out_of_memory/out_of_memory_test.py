@@ -42,7 +42,7 @@ COMMANDS = [
     ("append of new classes", [PROGRAM, "append", "m", "--data", "fifth.npz", "--new-classes"], "the rows were added"),
     ("delete", [PROGRAM, "delete", "m", "--ids", "1003,1005"], "the rows were deleted"),
     ("compact", [PROGRAM, "compact", "m"], "the memory was compacted"),
-    ("tune", [PROGRAM, "tune", "m", "--data", "validation.npz", "--grid-k", "3,9", "--grid-sigma",
+    ("tune", [PROGRAM, "tune", "m", "--data", "fewest.npz", "--folds", "2", "--grid-k", "3,9", "--grid-sigma",
               "0.5,1", "--grid-temperature", "1"], "the values were written"),
     ("images", [PROGRAM, "predict", "pets", "--images", "animals", "--part", "test", "-o", "p.csv"], None),
     ("C interface", [C_USER, "m", "keys", "logits", "labels", "60"], "the change was made"),
@@ -171,6 +171,9 @@ def main():
         fixtures.write(folder)
         more = np.load(folder / "more.npz")
         np.savez(folder / "fifth.npz", **{**more, "labels": np.where(np.arange(60) < 20, 4, more["labels"])})
+        validation = np.load(folder / "validation.npz")
+        # All that tune fits takes 100 rows.
+        np.savez(folder / "fewest.npz", **{name: values[:100] for name, values in validation.items()})
         for array_name in ("keys", "logits", "labels"):
             more[array_name].tofile(folder / array_name)
         setup = [["memorize", "--data", "train.npz", "-o", "original_m"],

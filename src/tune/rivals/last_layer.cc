@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <functional>
 
 #include "eval/calibration.h"
 #include "kernels/vector_math.h"
@@ -80,47 +81,51 @@ class LayerLoss {
         chosen_(std::move(chosen)),
         ridge_(ridge),
         threads_(threads),
-        errors_(chosen_.size() * static_cast<size_t>(rows.classes)) {}
+        errors_(chosen_.size() * static_cast<size_t>(rows.classes)),
+        losses_(chosen_.size()),
+        slopes_(chosen_.size()),
+        sums_(size() - 1) {}
 
   size_t size() const { return static_cast<size_t>(rows_.dim * rows_.classes + rows_.classes + 1); }
 
   double At(const Theta& theta, Theta* gradient) {
     const auto classes = static_cast<size_t>(rows_.classes), dim = static_cast<size_t>(rows_.dim);
-    const std::vector<float> weights(theta.begin(), theta.end() - 1);
+    weights_.assign(theta.begin(), theta.end() - 1);
     const auto scale = static_cast<float>(theta.back());
-    std::vector<double> losses(chosen_.size()), slopes(chosen_.size());
-    ParallelFor(threads_, std::ssize(chosen_), 16, [&](int64_t begin, int64_t end, int) {
+    const auto judge = [&](int64_t begin, int64_t end, int) {
       for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
         float* const p = &errors_[i * classes];
-        losses[i] = Score(chosen_[i], weights, scale, p);
+        losses_[i] = Score(chosen_[i], weights_, scale, p);
         const auto label = static_cast<size_t>(rows_.labels[static_cast<size_t>(chosen_[i])]);
         p[label] -= 1;
         const float* const logits = &rows_.logits[static_cast<size_t>(chosen_[i]) * classes];
+        slopes_[i] = 0;
         for (size_t c = 0; c < classes; ++c) {
-          slopes[i] += static_cast<double>(p[c]) * static_cast<double>(logits[c]);
+          slopes_[i] += static_cast<double>(p[c]) * static_cast<double>(logits[c]);
         }
       }
-    });
+    };
+    ParallelFor(threads_, std::ssize(chosen_), 16, std::cref(judge));
     const double share = 1 / static_cast<double>(chosen_.size());
     gradient->assign(size(), 0);
     // One line of the weights after the other, each over the rows in their order.
-    ParallelFor(threads_, rows_.dim + 1, 1, [&](int64_t begin, int64_t end, int) {
-      std::vector<float> sum(classes);
+    std::fill(sums_.begin(), sums_.end(), 0.0f);
+    const auto add = [&](int64_t begin, int64_t end, int) {
       for (auto d = static_cast<size_t>(begin); d < static_cast<size_t>(end); ++d) {
-        std::fill(sum.begin(), sum.end(), 0.0f);
         for (size_t i = 0; i < chosen_.size(); ++i) {
           const float z = d == dim ? 1.0f : rows_.keys[static_cast<size_t>(chosen_[i]) * dim + d];
-          AddScaled(z, &errors_[i * classes], rows_.classes, sum.data());
+          AddScaled(z, &errors_[i * classes], rows_.classes, &sums_[d * classes]);
         }
         for (size_t c = 0; c < classes; ++c) {
-          (*gradient)[d * classes + c] = static_cast<double>(sum[c]) * share;
+          (*gradient)[d * classes + c] = static_cast<double>(sums_[d * classes + c]) * share;
         }
       }
-    });
+    };
+    ParallelFor(threads_, rows_.dim + 1, 1, std::cref(add));
     double value = 0;
-    for (size_t i = 0; i < losses.size(); ++i) {
-      value += losses[i] * share;
-      gradient->back() += slopes[i] * share;
+    for (size_t i = 0; i < losses_.size(); ++i) {
+      value += losses_[i] * share;
+      gradient->back() += slopes_[i] * share;
     }
     for (size_t i = 0; i < theta.size(); ++i) {
       const bool last = i + 1 == theta.size();
@@ -152,7 +157,10 @@ class LayerLoss {
   const std::vector<int64_t> chosen_;
   const double ridge_;
   const int threads_;
+  // Of At(), which is asked hundreds of times.
   std::vector<float> errors_;  // p - onehot of each chosen row
+  std::vector<double> losses_, slopes_;
+  std::vector<float> weights_, sums_;
 };
 
 double LayerDot(const Theta& a, const Theta& b) {
