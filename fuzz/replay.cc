@@ -1,10 +1,12 @@
-// Runs a harness without libFuzzer: `replay <file>...` gives it each file, and
-// `replay --mutations <n> [--seed <s>]` gives it n damaged copies of the seeds, the same ones for
-// the same s.  A crash leaves its input in fuzz-crash.bin.
+// Runs a harness without libFuzzer: `replay <file or folder>...` gives it each file, and
+// `replay --mutations <n> [--seed <s>]` gives it the sound seeds and n damaged copies, the same
+// ones for the same s.  A crash leaves its input in fuzz-crash.bin.
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -79,6 +81,7 @@ void Mutate(resmem::Random* random, std::string* bytes) {
 
 void RunMutations(int64_t count, uint64_t seed) {
   const std::vector<resmem::Seed> seeds = resmem::Seeds();
+  for (size_t i = 0; i < seeds.size(); ++i) Run(static_cast<char>(i) + seeds[i].bytes);
   for (int64_t i = 0; i < count; ++i) {
     resmem::Random random(seed, static_cast<uint64_t>(i));
     const auto which = static_cast<size_t>(i) % seeds.size();
@@ -86,6 +89,15 @@ void RunMutations(int64_t count, uint64_t seed) {
     for (uint64_t m = 1 + random.Below(4); m > 0; --m) Mutate(&random, &bytes);
     Run(static_cast<char>(which) + bytes);
   }
+}
+
+// The files of a folder in the order of their names.
+std::vector<std::string> FilesOf(const std::string& path) {
+  if (!std::filesystem::is_directory(path)) return {path};
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(path)) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 }  // namespace
@@ -108,7 +120,8 @@ int main(int argc, char** argv) {
     } else if (arguments[i] == "--seed" && !last) {
       seed = std::strtoull(arguments[++i].c_str(), nullptr, 10);
     } else {
-      files.push_back(arguments[i]);
+      const std::vector<std::string> named = FilesOf(arguments[i]);
+      files.insert(files.end(), named.begin(), named.end());
     }
   }
   for (const std::string& path : files) {

@@ -131,6 +131,7 @@ bool Journal::Apply(const std::string& line) {
   const Result<JsonValue> json = ParseJson(line);
   if (!json.ok()) return false;
   const int64_t number = NumberOf(*json, "edit");
+  if (number < 1 || number == INT64_MAX) return false;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (const JsonValue* done = json->Find("done")) {
     Edit* edit = At(number);

@@ -51,6 +51,17 @@ class JournalTest : public testing::Test {
   std::string root_, folder_;
 };
 
+TEST_F(JournalTest, ALineWithANumberThatNoEditHasIsPassedOver) {
+  std::filesystem::create_directories(folder_);
+  const std::string sound = R"({"edit":1,"kind":"learn","token":"k","ids":[7]})";
+  std::ofstream(folder_ + "/journal.jsonl")
+      << sound << "\n{\"edit\":9223372036854775807,\"kind\":\"learn\"}\n{\"edit\":-5}\n";
+  Journal journal(folder_);
+  ASSERT_TRUE(journal.Open().ok());
+  EXPECT_EQ(journal.next_number(), 2);
+  EXPECT_EQ(journal.History(INT64_MAX, 9).size(), 1u);
+}
+
 TEST_F(JournalTest, IsReadBackAsItWasWritten) {
   {
     Journal journal(folder_);
