@@ -2,6 +2,9 @@
 //
 //   FAIL_AT=N         the N-th, from 0, gives no memory; without it none fails
 //   FAIL_ONWARD=1     nor do those after it
+//   FORK_FDS=IN,OUT   at each allocation that the file FORK_POINTS names, as rising 8-byte numbers,
+//                     two children go on: one without this one, one without all from here on;
+//                     see forked.py
 //   PATHS_FILE=PATH   gets 8 bytes for each allocation as the process ends: where it came from, a
 //                     number for the functions that had called each other to get there
 //
@@ -11,7 +14,11 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -43,10 +50,52 @@ void NotePath(long call) {
   inside = false;
 }
 
+int fork_in = -1, fork_out = -1;
+// Of the rising list of allocations, what is left of it.
+const int64_t* fork_point = nullptr;
+const int64_t* fork_end = nullptr;
+
+// What forked.py reads: before a child is made, with kNoChild, and after its end.
+struct Report {
+  int64_t call, onward, status;
+};
+constexpr int64_t kNoChild = -1;
+
+void TellAndWait(const Report& report) {
+  char answer = 0;
+  if (write(fork_out, &report, sizeof report) != sizeof report || read(fork_in, &answer, 1) != 1) {
+    _exit(98);
+  }
+}
+
+// Returns in this process after both children have ended, and in each child.
+void Fork(long call) {
+  for (const bool all : {false, true}) {
+    TellAndWait({call, all, kNoChild});
+    const pid_t child = fork();
+    if (child < 0) _exit(98);
+    if (child == 0) {
+      fork_in = -1;
+      fail_at = call;
+      onward = all;
+      return;
+    }
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    TellAndWait({call, all, status});
+  }
+}
+
 bool Fails() {
   if (inside) return false;
   const long call = calls++;
   NotePath(call);
+  if (fork_in >= 0 && fork_point != fork_end && call == *fork_point) {
+    ++fork_point;
+    inside = true;
+    Fork(call);
+    inside = false;
+  }
   if (fail_at < 0 || (onward ? call < fail_at : call != fail_at)) return false;
   errno = ENOMEM;
   return true;
@@ -70,10 +119,23 @@ void OnCrash(int number, siginfo_t*, void* context) {
   signal(number, SIG_DFL);
 }
 
+void ReadPoints(const char* descriptors, const char* name) {
+  const int file = open(name, O_RDONLY);
+  struct stat info;
+  if (sscanf(descriptors, "%d,%d", &fork_in, &fork_out) != 2 || fstat(file, &info) != 0) _exit(98);
+  void* const points =
+      mmap(nullptr, static_cast<size_t>(info.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+  if (points == MAP_FAILED) _exit(98);
+  close(file);
+  fork_point = static_cast<const int64_t*>(points);
+  fork_end = fork_point + info.st_size / static_cast<off_t>(sizeof(int64_t));
+}
+
 [[gnu::constructor(101)]] void ReadEnvironment() {
   if (const char* text = getenv("FAIL_AT")) fail_at = atol(text);
   onward = getenv("FAIL_ONWARD") != nullptr;
   noting = getenv("PATHS_FILE") != nullptr;
+  if (const char* text = getenv("FORK_FDS")) ReadPoints(text, getenv("FORK_POINTS"));
   struct sigaction action = {};
   action.sa_sigaction = OnCrash;
   action.sa_flags = SA_SIGINFO;

@@ -5,12 +5,12 @@ program that uses the C interface,
 and for a memory of images, whose model runs in ONNX Runtime; where that crashes itself, or goes on without
 an operator of its own, the test counts it.
 
-    out_of_memory_test.py PROGRAM PRELOADED C_USER [all | POINTS] [NAME...]
+    out_of_memory_test.py PROGRAM PRELOADED C_USER [all | PLACES] [NAME...]
 
-Every allocation that is the first to come from its place, the chain of calls that led to it, is
-tried.  Of those at most POINTS a command and mode (default 100), spread over all of them, and always
-the last, where a change is published; ROTATION=N in the environment takes others.  "all": every
-allocation; RANGE=FIRST:END in the environment takes a part of them.  NAME: only these commands.
+Every allocation that is the first to come from its place, the chain of calls that led to it, is tried by copies of one
+process (forked.py).  PLACES: at most so many a command, spread over all of them, and always the last, where a
+change is published.  "all": every allocation; RANGE=FIRST:END in the environment takes a part of them.  Where a
+model runs, which has threads, each is a run of its own, of 25 places.  NAME: only these commands.
 """
 import array
 import hashlib
@@ -26,12 +26,13 @@ import time
 PROGRAM, PRELOADED, C_USER = (os.path.abspath(name) for name in sys.argv[1:4])
 ALL = sys.argv[4:5] == ["all"]
 RANGE = slice(*(int(end) for end in os.environ.get("RANGE", "0:1000000000").split(":")))
-POINTS = int(sys.argv[4]) if len(sys.argv) > 4 and not ALL else 100
+PLACES = int(sys.argv[4]) if len(sys.argv) > 4 and not ALL else None
+PLACES_OF_MODEL = 25
 LAST = 12
-ROTATION = int(os.environ.get("ROTATION", "0"))  # a test must not depend on the date
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 import fixtures  # noqa: E402
+import forked  # noqa: E402
 import numpy as np  # noqa: E402
 
 # name, command, what the message says of the new state (None: nothing is changed)
@@ -124,42 +125,85 @@ class Trial:
         self.reset()
         extra = {"FAIL_ONWARD": "1"} if onward else {}
         result = run(self.command, self.folder, LD_PRELOAD=PRELOADED, FAIL_AT=str(point), **extra)
+        return self.judge(result.returncode, result.stderr)
+
+    def judge(self, code, said):
+        """What is wrong with a run that ended with this exit code and said this; None: nothing."""
         found = self.state()
-        if result.returncode == 0:
+        if code == 0:
             file = (self.folder / "p.csv").read_bytes() if self.file else b""
             right = found == self.new and file == self.file
             return None if right else "exit 0, and not the right state"
-        if self.memory == "pets" and (result.returncode == CRASH_OF_RUNTIME or LOST_OPERATOR in result.stderr):
+        if self.memory == "pets" and (code == CRASH_OF_RUNTIME or LOST_OPERATOR in said):
             self.faults += 1
             return None if found == self.old and not (self.folder / "p.csv").exists() else "something was changed"
-        if result.returncode != 4:
-            return f"exit {result.returncode}, {result.stderr[-200:]}"
-        if "error:" not in result.stderr:
+        if code != 4:
+            return f"exit {code}, {said[-200:]}"
+        if "error:" not in said:
             return "no message"
         if self.done is None:
             if (self.folder / "p.csv").exists() and (self.folder / "p.csv").read_bytes() != self.file:
                 return "half a file was left"
             return None if found == self.old else "the memory has changed"
-        says_new = self.done in result.stderr or "the change was made all the same" in result.stderr
-        says_old = any(words in result.stderr for words in OLD_WORDS)
+        says_new = self.done in said or "the change was made all the same" in said
+        says_old = any(words in said for words in OLD_WORDS)
         if self.command[0] == C_USER:
             says_old = not says_new  # a failed call has changed nothing unless it says so
         if says_new == says_old:
-            return f"the message does not say which state: {result.stderr[-200:]}"
+            return f"the message does not say which state: {said[-200:]}"
         if found != (self.new if says_new else self.old):
             return f"the message says {'new' if says_new else 'old'}, which is not true: {found}"
         return None
 
+    def fail_all(self, points):
+        """Fails each point in both ways; what is wrong: (point, onward, problem)."""
+        self.reset()
+
+        def paths():
+            own = [path for path in (self.folder / self.memory).rglob("*") if path.is_file()]
+            return own + list(self.folder.glob("p.csv*"))
+
+        kept = forked.Kept(paths, self.folder / f"kept {self.name}")
+        problems, tried = [], []
+
+        def judge(point, onward, code, said):
+            tried.append(point)
+            problem = self.judge(code, said)
+            if problem:
+                problems.append((point, onward, problem))
+
+        environment = {"PATH": "/usr/bin:/bin", "HOME": str(self.folder), **RUNTIME, "LD_PRELOAD": PRELOADED}
+        forked.run(self.command, self.folder, environment, points, kept, judge)
+        assert len(tried) == 2 * len(points), f"{len(tried)} runs of {len(points)} points"
+        self.bytes = b""
+        return problems
+
     def points(self):
         if ALL:
             return range(len(self.paths))[RANGE]
-        wanted = POINTS if self.memory == "m" else POINTS // 4  # the runtime takes its time to start
         first = {}
         for point, path in enumerate(self.paths):
             first.setdefault(path, point)
         first = sorted(first.values())
-        few = max(1, -(-(len(first) - LAST) // max(1, wanted - LAST)))
-        return first[ROTATION % few:-LAST:few] + first[-LAST:]
+        wanted = PLACES if self.memory == "m" else PLACES_OF_MODEL  # the runtime takes its time to start
+        few = 1 if wanted is None else max(1, -(-(len(first) - LAST) // max(1, wanted - LAST)))
+        return first[:-LAST:few] + first[-LAST:]
+
+
+def show(trial, point, onward, problem):
+    print(f"{trial.name}: allocation {point} of {len(trial.paths)}{' and all after it' if onward else ''}: {problem}",
+          flush=True)
+
+
+def fail_all(trial):
+    """-> how many problems"""
+    points, start = trial.points(), time.time()
+    problems = trial.fail_all(points)
+    for problem in problems:
+        show(trial, *problem)
+    print(f"{trial.name}: {len(points)} of {len(trial.paths)} allocations from {len(set(trial.paths))} places failed, "
+          f"once and with all after them, in {time.time() - start:.0f} s", flush=True)
+    return len(problems)
 
 
 def main():
@@ -189,6 +233,9 @@ def main():
             if (sys.argv[5:] and name not in sys.argv[5:]) or (name == "images" and not RUNTIME):
                 continue
             trial = Trial(folder, name, command, done)
+            if trial.memory == "m":
+                problems += fail_all(trial)
+                continue
             for onward in (False, True):
                 tried, start = trial.points(), time.time()
                 trial.faults = 0
@@ -196,8 +243,7 @@ def main():
                     problem = trial.fail(point, onward)
                     if problem:
                         problems += 1
-                        print(f"{name}: allocation {point} of {len(trial.paths)}"
-                              f"{' and all after it' if onward else ''}: {problem}", flush=True)
+                        show(trial, point, onward, problem)
                 print(f"{name}: {len(tried)} of {len(trial.paths)} allocations from "
                       f"{len(set(trial.paths))} places failed{' with all after them' if onward else ''}"
                       f" in {time.time() - start:.0f} s"
