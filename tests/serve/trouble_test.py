@@ -175,6 +175,29 @@ class Damaged(Trouble):
         self.assertEqual((status, answer["outputs"]), (200, before["outputs"]))
         self.assertEqual(server.ask("GET", "/v2/health/ready")[0], 200)
 
+    def test_a_bit_that_flips_while_it_is_served_never_gets_a_right_checksum(self):
+        """What was checked when it was read is not read again: the flip is found by whatever reads the file anew."""
+        segment = next((self.folder / "m.resmem").glob("segment-*"))
+        sound = segment.read_bytes()
+        for place in (len(sound) // 5, len(sound) - len(sound) // 9):  # of the keys, and of the logits
+            with self.subTest(place=place):
+                server = self.serve()
+                with open(segment, "r+b") as file:
+                    file.seek(place)
+                    file.write(bytes([sound[place] ^ 64]))
+                self.post(server, "learn", lesson(1, 3, ids=[424242]))
+                self.post(server, "forget", {"ids": [424242], "keep_for_undo": False})  # compacts, if it can
+                time.sleep(0.5)
+                status, answer, _ = server.ask("POST", "/v1/admin/reload")
+                self.assertEqual((status, check(answer, ERROR)), (409, []), answer)
+                self.assertIn(segment.name, answer["error"])
+                server.stop()
+                with self.assertRaisesRegex(AssertionError, segment.name):
+                    harness.resmem("verify", self.folder / "m.resmem")
+                shutil.rmtree(self.folder / "m.resmem.edits")
+                shutil.rmtree(self.folder / "m.resmem")
+                harness.make_memory(self.folder, self.count)
+
 
 class Overload(Trouble):
     """One thread, which others keep busy."""
