@@ -94,6 +94,9 @@ class ClusterConfig : public Command {
     line.Value("--gateway-port", &cluster_.gateway_port, "N", "the gateway's");
     line.Value("--frontend-port", &cluster_.frontend_port, "N",
                "HAProxy's for the first shard, on the gateway's host; the others follow");
+    line.Value("--edits", &cluster_.edits, "URL,...",
+               "nodes of NATS JetStream: the shards can be edited, by a stream that is kept there; "
+               "without it they never change");
     line.Flag("--overwrite", &overwrite_, "replace what this command wrote there before");
     line.AddExample(
         "two replicas on four hosts",
@@ -127,7 +130,9 @@ class ClusterConfig : public Command {
     RESMEM_RETURN_IF_ERROR(WriteKeys());
     RESMEM_RETURN_IF_ERROR(WriteGateway(answers_.empty() ? whole : like));
     RESMEM_RETURN_IF_ERROR(WriteReplicas());
-    RESMEM_RETURN_IF_ERROR(WriteFile(path() / "kubernetes.yaml", KubernetesText(cluster_)));
+    if (cluster_.edits.empty()) {  // there, replicas share a folder that they cannot change
+      RESMEM_RETURN_IF_ERROR(WriteFile(path() / "kubernetes.yaml", KubernetesText(cluster_)));
+    }
     RESMEM_RETURN_IF_ERROR(PrintResult(Summary(whole.rows())));
     return ExitCode::kOk;
   }
@@ -178,7 +183,7 @@ class ClusterConfig : public Command {
         const std::filesystem::path host = path() / "hosts" / cluster_.HostOf(s, r);
         const std::string name = std::to_string(s + 1) + "-" + std::to_string(r + 1) + ".conf";
         RESMEM_RETURN_IF_ERROR(WriteFile(host / name, ReplicaText(cluster_, s, r)));
-        RESMEM_RETURN_IF_ERROR(WriteFile(host / "resmem-shard@.service", ShardUnit()));
+        RESMEM_RETURN_IF_ERROR(WriteFile(host / "resmem-shard@.service", ShardUnit(cluster_)));
       }
     }
     return {};

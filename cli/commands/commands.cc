@@ -53,6 +53,7 @@
   ADD("Many machines", "shard merge", MakeShardMerge)               \
   ADD("Many machines", "shard eval", MakeShardEval)                 \
   ADD("Many machines", "cluster config", MakeClusterConfig)         \
+  ADD("Many machines", "cluster leave", MakeClusterLeave)           \
   ADD("Other", "version", MakeVersion)                              \
   ADD("Other", "completion", MakeCompletion)
 

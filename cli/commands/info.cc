@@ -7,6 +7,7 @@
 #include "outputs/memory_text.h"
 #include "outputs/snapshot_text.h"
 #include "resmem/knn_index.h"
+#include "resmem_program/edit_stream.h"
 #include "resmem_program/simd.h"
 
 namespace resmem::cli {
@@ -40,6 +41,11 @@ class Info : public Command {
     RESMEM_ASSIGN_OR_RETURN(const SnapshotList snapshots, ListSnapshots(memory_path_, memory));
     if (!snapshots.snapshots.empty()) table.AddRow({"snapshots", SnapshotsLine(snapshots)});
     const std::string owner = MemoryOfSnapshot(memory_path_);
+    if (const auto at = PositionOf(memory)) {
+      table.AddRow({"edits", "up to " + std::to_string(at->sequence) + " of the stream " +
+                                 at->stream + ", shard " + std::to_string(at->shard) + " of " +
+                                 std::to_string(at->shards)});
+    }
     if (!owner.empty()) table.AddRow({"a snapshot of", owner + ", which nothing changes"});
     table.AddRow({"made by", "resmem " + description.tool_version + ", " + description.created});
     for (const auto& [name, value] : description.notes) {

@@ -1,9 +1,9 @@
 #include "memories/editor.h"
 
 #include <algorithm>
-#include <ctime>
 #include <set>
 
+#include "memories/rest.h"
 #include "operation/log.h"
 
 namespace resmem::serve {
@@ -13,18 +13,9 @@ using Clock = std::chrono::steady_clock;
 
 // Another process may be changing the memory.
 constexpr double kWaitSeconds = 10;
-// Times what a commit kept a processor busy.
-constexpr int kRest = 19;
 
 Status Failure(ErrorCode code, std::string words) {
   return {code, std::move(words)};
-}
-
-// Of this thread: waiting for the disk takes nothing from the readers.
-Clock::duration ProcessorTime() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
 }
 
 std::string FolderOf(std::string path) {
@@ -107,19 +98,19 @@ int64_t Editor::waiting() const {
 }
 
 void Editor::Run() {
-  Clock::time_point rest_until{};
+  Rest rest(limits_.longest_rest);
   while (true) {
     std::vector<EditRequest> taken;
     {
       std::unique_lock<std::mutex> lock(mutex_);
       changed_.wait(lock, [&] { return !requests_.empty() || stopping_; });
-      changed_.wait_until(lock, rest_until, [&] { return stopping_; });
+      changed_.wait_until(lock, rest.until(), [&] { return stopping_; });
       if (requests_.empty()) return;
       taken.assign(std::make_move_iterator(requests_.begin()),
                    std::make_move_iterator(requests_.end()));
       requests_.clear();
     }
-    const auto begin = ProcessorTime();
+    rest.WorkBegins();
     try {
       Commit(std::move(taken));
       CompactIfWorth();
@@ -127,8 +118,7 @@ void Editor::Run() {
       LogWarning("edit_failed",
                  JsonText().Add("memory", memory_->name()).Add("what", error.what()));
     }
-    const auto took = ProcessorTime() - begin;
-    rest_until = Clock::now() + std::min<Clock::duration>(kRest * took, limits_.longest_rest);
+    rest.WorkEnds();
   }
 }
 

@@ -26,6 +26,11 @@ struct MemorySource {
   std::string path;        // of the memory; `shards`: of the file that says where they are
   bool shards = false;     // asked elsewhere: shards/shard_set.h
   bool read_only = false;  // nothing may change it
+  // Edits go through a stream (edits/edit_log.h) on these nodes; none: there is no stream.
+  std::vector<std::string> edits;
+  int64_t shard = 1, shards_in_all = 1;  // of a replica: whose rows it has
+  int64_t edits_after = 0;               // of a replica without a position: the edits it has
+  int64_t edit_replicas = 3;             // of a gateway: of a stream that it makes
   // Files; "" takes what the memory names, if it is there.
   std::string model;       // ONNX
   std::string tokenizer;   // of a memory of tokens; "" for none

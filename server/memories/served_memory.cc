@@ -6,6 +6,7 @@
 #include "memories/row_images.h"
 #include "memories/validation_rows.h"
 #include "operation/log.h"
+#include "resmem_program/edit_stream.h"
 #include "resmem_program/joined_memory.h"
 #include "resmem_program/reopen_memory.h"
 #include "resmem_program/row_parts.h"
@@ -63,7 +64,9 @@ std::string ServedMemory::error() const {
 // A name that says what the memory holds is no other memory's.
 Status ServedMemory::CheckContent(const ResidualMemory& memory) const {
   const std::string_view wanted = ContentOf(source_.name);
-  const std::string found = ContentHash(memory);
+  std::string found = ContentHash(memory);
+  const std::optional<StreamPosition> at = PositionOf(memory);
+  if (!source_.edits.empty() && at) found = at->seed;
   if (wanted.empty() || wanted == found) return {};
   return {ErrorCode::kMismatch, source_.path + ": its content is " + found + ", not " +
                                     std::string(wanted) + " as its name '" + source_.name +
@@ -83,7 +86,8 @@ Result<ResidualMemory> ServedMemory::OpenRows(bool verify, const MemoryState* fo
     }
     RESMEM_ASSIGN_OR_RETURN(const ResidualMemory like,
                             ResidualMemory::Open(file.answers, {.verify_blocks = false}));
-    *shards = std::make_shared<const ShardSet>(std::move(file), most_bytes_);
+    *shards =
+        std::make_shared<const ShardSet>(std::move(file), most_bytes_, !source_.edits.empty());
     const std::string lacking = (*shards)->client().NotReady(kPatience);
     if (!lacking.empty() && former != nullptr) {
       return Status(ErrorCode::kResourceExhausted,

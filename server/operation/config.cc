@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -52,13 +53,48 @@ Status ReadSeconds(const char* option, double seconds, milliseconds* out) {
   return {};
 }
 
+// "2/4"
+bool ReadPart(const std::string& text, int64_t* part, int64_t* parts) {
+  int end = -1;
+  int number = 0, of = 0;
+  if (std::sscanf(text.c_str(), "%5d/%5d%n", &number, &of, &end) != 2 ||
+      end != static_cast<int>(text.size()) || number < 1 || number > of) {
+    return false;
+  }
+  *part = number;
+  *parts = of;
+  return true;
+}
+
+Status UseEdits(const ConfigValues& values, MemorySource* source) {
+  if (values.edits.empty()) {
+    if (values.shard.empty() && values.edits_after == 0) return {};
+    return Invalid("--shard and --edits-after are for replicas that follow --edits");
+  }
+  if (values.read_only) return Invalid("--edits and --read-only exclude each other");
+  const std::string name(source->name.substr(0, source->name.find('.')));
+  if (source->shards ? name != source->name : name != WithoutContent(source->name)) {
+    return Invalid("memory '" + source->name +
+                   "': --edits wants a gateway's memory named without '.', and its shards NAME."
+                   "CONTENT, as 'resmem cluster config' writes them");
+  }
+  source->edits = values.edits;
+  source->edits_after = values.edits_after;
+  source->edit_replicas = values.edit_replicas;
+  if (source->shards || ReadPart(values.shard, &source->shard, &source->shards_in_all)) return {};
+  return Invalid("--shard '" + values.shard +
+                 "': a replica that follows --edits says which shard it has: --shard 2/4");
+}
+
 Status ReadMemories(const ConfigValues& values, Config* config) {
   for (const std::string& text : values.memories) {
     RESMEM_ASSIGN_OR_RETURN(MemorySource source, ParseMemorySource(text));
     source.read_only = values.read_only;
-    if (!values.read_only && !ContentOf(source.name).empty()) {
+    RESMEM_RETURN_IF_ERROR(UseEdits(values, &source));
+    if (!values.read_only && values.edits.empty() && !ContentOf(source.name).empty()) {
       return Invalid("memory '" + source.name +
-                     "': a name that ends in a memory's content is served --read-only");
+                     "': a name that ends in a memory's content is served --read-only, or with "
+                     "--edits");
     }
     config->memories.push_back(std::move(source));
   }
@@ -66,6 +102,7 @@ Status ReadMemories(const ConfigValues& values, Config* config) {
     RESMEM_ASSIGN_OR_RETURN(const ShardFile file, ReadShardFile(path));
     RESMEM_ASSIGN_OR_RETURN(MemorySource source, ParseMemorySource(file.name + "=" + path));
     source.shards = true;
+    RESMEM_RETURN_IF_ERROR(UseEdits(values, &source));
     config->memories.push_back(std::move(source));
   }
   struct {
@@ -136,6 +173,16 @@ void DeclareConfig(cli::CommandLine& line, ConfigValues* values) {
              "config' writes (docs/cluster.md)");
   line.Flag("--read-only", &values->read_only,
             "learn and forget nothing, and write nothing: for shards, whose folders never change");
+  line.Value("--edits", &values->edits, "URL,...",
+             "nodes of NATS JetStream, nats://HOST:PORT: a gateway puts edits into a stream there, "
+             "replicas apply it (docs/cluster.md)");
+  line.Value("--shard", &values->shard, "I/N",
+             "with --edits: the shard that the memories of this replica are, from 1");
+  line.Value("--edits-after", &values->edits_after, "N",
+             "with --edits, for a memory that has followed no stream yet: it holds the edits up to "
+             "N");
+  line.Value("--edit-replicas", &values->edit_replicas, "N",
+             "with --shards and --edits: nodes that keep a stream which the gateway makes");
   line.Value("--config", &values->config, "FILE",
              "settings, one a line: the options below without their dashes, 'port = 8080'; an "
              "option of the command line wins")
@@ -256,6 +303,8 @@ Result<Config> MakeConfig(const ConfigValues& values) {
   RESMEM_RETURN_IF_ERROR(CheckRange("--workers", values.workers, 0, 1024));
   RESMEM_RETURN_IF_ERROR(CheckRange("--threads", values.threads, 0, 1024));
   RESMEM_RETURN_IF_ERROR(CheckRange("--recent-queries", values.recent_queries, 0, 100'000));
+  RESMEM_RETURN_IF_ERROR(CheckRange("--edits-after", values.edits_after, 0, int64_t{1} << 40));
+  RESMEM_RETURN_IF_ERROR(CheckRange("--edit-replicas", values.edit_replicas, 1, 5));
   RESMEM_RETURN_IF_ERROR(CheckRange("--edit-rest", values.edit_rest, 0, 60'000));
   config.edits.longest_rest = milliseconds(values.edit_rest);
   config.recent_queries = static_cast<size_t>(values.recent_queries);

@@ -30,7 +30,8 @@ struct Config {
 
 // The values as they are typed.
 struct ConfigValues {
-  std::vector<std::string> memories, models, tokenizers, texts, validation, images, shards;
+  std::vector<std::string> memories, models, tokenizers, texts, validation, images, shards, edits;
+  std::string shard;
   std::string config, address = "127.0.0.1", keys, certificate, private_key;
   int64_t port = 8080;
   int64_t max_body = 32, max_bodies = 256, max_header = 16, max_connections = 2000;
@@ -38,7 +39,7 @@ struct ConfigValues {
   double header_seconds = 10, body_seconds = 30, write_seconds = 30, idle_seconds = 60;
   double queue_seconds = 5, drain_seconds = 30;
   int64_t gather = 200, batch_requests = 256, workers = 0, threads = 0;
-  int64_t recent_queries = 256, edit_rest = 1000;
+  int64_t recent_queries = 256, edit_rest = 1000, edits_after = 0, edit_replicas = 3;
   bool access_log = false, check_config = false, read_only = false;
 };
 void DeclareConfig(cli::CommandLine& line, ConfigValues* values);

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "edits/edit_door.h"
+#include "edits/follower.h"
 #include "http/message.h"
 #include "memories/editor.h"
 #include "memories/served_memory.h"
@@ -51,6 +53,8 @@ struct Call {
 struct Hosted {
   std::shared_ptr<ServedMemory> memory;
   std::unique_ptr<Editor> editor;
+  std::unique_ptr<Follower> follower;  // of a replica with a stream of edits
+  std::unique_ptr<EditDoor> door;      // of a gateway with one
   std::shared_ptr<const Job::Group> infer;
 };
 

@@ -50,6 +50,15 @@ void Submit(Found& found, Call call, const JsonValue& body, EditRequest request)
   request.who = call.who.name;
   request.request = call.request.id;
   const Reply reply = call.reply;
+  MemoryMetrics& metrics = found.hosted->memory->metrics();
+  if (found.hosted->door != nullptr) {
+    const Feedback feedback = request.feedback;
+    request.done = [&](const Result<EditResult>& result) {
+      if (result.ok() && !result->repeated) metrics.Count(feedback);
+      reply(result.ok() ? JsonResponse(ResultJson(*result)) : ErrorResponse(result.status()));
+    };
+    return found.hosted->door->Submit(*found.state, std::move(request));
+  }
   request.done = [reply](const Result<EditResult>& result) {
     reply(result.ok() ? JsonResponse(ResultJson(*result)) : ErrorResponse(result.status()));
   };

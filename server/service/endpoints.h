@@ -31,6 +31,7 @@ Response TuneMemory(Context& context, const Call& call);
 
 // parts_endpoint.cc
 Response AnswerParts(Context& context, const Call& call);
+Response AnswerHeldRows(Context& context, const Call& call);
 
 // text_endpoints.cc
 Response ReadTokens(Context& context, const Call& call);

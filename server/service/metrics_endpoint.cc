@@ -1,4 +1,5 @@
 // /metrics, in the text form that Prometheus reads.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <deque>
@@ -137,6 +138,36 @@ void WriteShards(const Context& context, MetricsText* text) {
          [](Counters each) { return each.missing.load(); });
 }
 
+void WriteEdits(const Context& context, MetricsText* text) {
+  const auto family = [&](const char* name, const char* type, const char* help, auto value) {
+    bool begun = false;
+    for (const auto& [memory, hosted] : context.memories) {
+      if (hosted.follower == nullptr) continue;
+      if (!begun) text->Family(name, type, help);
+      begun = true;
+      text->Sample({{"memory", memory}},
+                   static_cast<double>(value(*hosted.follower, hosted.follower->counters())));
+    }
+  };
+  using Counters = const FollowerCounters&;
+  using Of = const Follower&;
+  family("resmem_stream_connected", "gauge", "1 if a node of the stream of edits is connected",
+         [](Of, Counters each) { return each.connected ? 1 : 0; });
+  family("resmem_stream_sequence", "gauge", "the latest edit that is in the answers",
+         [](Of, Counters each) { return each.sequence; });
+  family("resmem_stream_lag", "gauge", "edits of the stream that are not in the answers yet",
+         [](Of, Counters each) { return std::max<int64_t>(0, each.last - each.sequence); });
+  family("resmem_stream_stuck", "gauge", "1 if the replica must be seeded again; the log says why",
+         [](Of each, Counters) { return each.stuck().empty() ? 0 : 1; });
+  family("resmem_stream_refused_total", "counter", "edits that the memory cannot take",
+         [](Of, Counters each) { return each.refused; });
+  for (const auto& [memory, hosted] : context.memories) {
+    if (hosted.door == nullptr) continue;
+    text->Family("resmem_door_connected", "gauge", "1 if this gateway reaches the stream of edits");
+    text->Sample({{"memory", memory}}, hosted.door->connected() ? 1 : 0);
+  }
+}
+
 void WriteAnswers(const Context& context, MetricsText* text) {
   using Counter = std::atomic<int64_t> MemoryMetrics::*;
   const auto counter = [&](const char* name, const char* help, Counter member) {
@@ -222,6 +253,7 @@ Response Metrics(Context& context, const Call&) {
   WriteStates(context, &text);
   WriteAnswers(context, &text);
   WriteShards(context, &text);
+  WriteEdits(context, &text);
   Response response;
   response.type = "text/plain; version=0.0.4; charset=utf-8";
   response.body = text.text();

@@ -1,5 +1,6 @@
 // What a gateway asks a shard: the nearest rows, and all that is stored of them.
 #include "service/endpoints.h"
+#include "service/query_rows.h"
 #include "shards/parts.h"
 
 namespace resmem::serve {
@@ -29,6 +30,15 @@ Response AnswerParts(Context& context, const Call& call) {
   response.type = "application/octet-stream";
   response.body = std::move(*answer);
   return response;
+}
+
+Response AnswerHeldRows(Context& context, const Call& call) {
+  Found found;
+  JsonValue body;
+  Response failure;
+  if (!ReadBody(context, call, &found, &body, &failure)) return failure;
+  const Result<std::string> answer = AnswerHeld(*found.state, body);
+  return answer.ok() ? JsonResponse(*answer) : ErrorResponse(answer.status());
 }
 
 }  // namespace resmem::serve

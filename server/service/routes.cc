@@ -23,6 +23,7 @@ std::span<const Route> Routes() {
       {"POST", "/v1/memories/{}/explain", kPredict, kQuick, ExplainOne},
       {"POST", "/v1/memories/{}/neighbors", kPredict, kQuick, FindNeighborRows},
       {"POST", "/v1/memories/{}/parts", kPredict, kQuick, AnswerParts},
+      {"POST", "/v1/memories/{}/held", kPredict, kQuick, AnswerHeldRows},
       {"POST", "/v1/memories/{}/tokens", kPredict, kQuick, ReadTokens},
       {"GET", "/v1/memories/{}/rows", kTeach, kQuick, ShowRows},
       {"GET", "/v1/memories/{}/rows/{}/image", kPredict, kQuick, ImageOfRow},

@@ -81,7 +81,16 @@ const char* NotHere(const Context& context, const Route& route, const Call& call
   if (at == context.memories.end()) return nullptr;
   const MemorySource& source = at->second.memory->source();
   if (source.shards) {
+    const bool by_stream = route.answer != nullptr && !pattern.ends_with("/undo");
+    if (by_stream && at->second.door != nullptr) return nullptr;
+    if (by_stream) {
+      return "this is a gateway to shards that do not change; with a stream of edits (--edits) it "
+             "would take this";
+    }
     return "this is a gateway to shards, which answers /v2/models only; ask a shard for its rows";
+  }
+  if (!source.edits.empty() && (route.answer != nullptr || pattern.ends_with("/tune"))) {
+    return "this memory follows a stream of edits; send the edit to a gateway";
   }
   const bool changes = route.answer != nullptr || pattern.ends_with("/tune");
   return source.read_only && changes ? "this memory is served --read-only" : nullptr;
@@ -123,6 +132,7 @@ Status Service::Load() {
                             hosted.memory->Open(/*verify=*/true));
     hosted.memory->Publish(std::move(state));
     hosted.editor = std::make_unique<Editor>(hosted.memory.get(), config_.edits);
+    RESMEM_RETURN_IF_ERROR(OpenEdits(source, &hosted));
     hosted.infer =
         std::make_shared<const Job::Group>(MakeInferGroup(&context_, hosted.memory.get()));
   }
@@ -130,8 +140,22 @@ Status Service::Load() {
   return {};
 }
 
+Status Service::OpenEdits(const MemorySource& source, Hosted* hosted) {
+  if (source.edits.empty()) return {};
+  if (source.shards) {
+    RESMEM_ASSIGN_OR_RETURN(std::unique_ptr<EditLog> log,
+                            EditLog::Open(source.edits, source.name, nullptr));
+    hosted->door = std::make_unique<EditDoor>(std::move(log), source.edit_replicas);
+    return {};
+  }
+  RESMEM_ASSIGN_OR_RETURN(hosted->follower, Follower::Make(hosted->memory.get(), config_.edits));
+  return hosted->follower->Check();
+}
+
 void Service::Start() {
   for (auto& [name, hosted] : context_.memories) {
+    if (hosted.follower != nullptr) hosted.follower->Start();
+    if (hosted.follower != nullptr) continue;
     if (hosted.memory->source().shards || hosted.memory->source().read_only) continue;
     const Status status = hosted.editor->Start();
     if (status.ok()) continue;
@@ -155,6 +179,7 @@ void Service::Stop() {
   threads_.clear();
   for (auto& [name, hosted] : context_.memories) {
     if (hosted.editor != nullptr) hosted.editor->Stop();
+    if (hosted.follower != nullptr) hosted.follower->Stop();
   }
 }
 

@@ -32,6 +32,7 @@ class Service : public Handler {
   Context& context() { return context_; }
 
  private:
+  Status OpenEdits(const MemorySource& source, Hosted* hosted);
   bool Allow(const Request& head, const Route& route, KeyOwner* who, Response* answer) const;
 
   const Config config_;

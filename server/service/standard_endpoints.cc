@@ -58,10 +58,12 @@ std::vector<std::string> OutputsOf(const MemoryState& state) {
 }
 
 // Why the memory cannot answer; "" where it can.
-std::string Obstacle(const ServedMemory& memory) {
-  const std::shared_ptr<const MemoryState> state = memory.state();
-  if (state == nullptr) return memory.error();
-  return state->damage().message();
+std::string Obstacle(const Hosted& hosted) {
+  const std::shared_ptr<const MemoryState> state = hosted.memory->state();
+  if (state == nullptr) return hosted.memory->error();
+  const Status damage = state->damage();
+  if (!damage.ok()) return damage.message();
+  return hosted.follower == nullptr ? "" : hosted.follower->stuck();
 }
 
 // Which shards do not answer; "" for none, or where there are none.
@@ -80,8 +82,10 @@ Response Ready(Context& context, const Call&) {
   if (context.draining()) return ErrorResponse(503, "the server is stopping");
   // Anybody may ask: the reason is for those with a key, and in the log.
   for (const auto& [name, hosted] : context.memories) {
-    if (!Obstacle(*hosted.memory).empty()) {
-      return ErrorResponse(503, "a memory is not loaded, or its files are damaged");
+    if (!Obstacle(hosted).empty()) {
+      return ErrorResponse(503,
+                           "a memory is not loaded, its files are damaged, or it cannot follow its "
+                           "stream of edits");
     }
     const std::shared_ptr<const MemoryState> state = hosted.memory->state();
     const std::string lacking = state == nullptr ? "" : LackingShards(*state);
@@ -139,8 +143,8 @@ Response ModelReady(Context& context, const Call& call) {
   Found found;
   Response failure;
   if (!FindMemory(context, call, &found, &failure)) return failure;
-  const Status damage = found.state->damage();
-  if (!damage.ok()) return ErrorResponse(503, damage.message());
+  const std::string obstacle = Obstacle(*found.hosted);
+  if (!obstacle.empty()) return ErrorResponse(503, obstacle);
   const std::string lacking = LackingShards(*found.state);
   if (!lacking.empty()) return ErrorResponse(503, lacking);
   return JsonResponse(JsonText().Add("name", call.name()).Add("ready", true).Object());
@@ -149,7 +153,7 @@ Response ModelReady(Context& context, const Call& call) {
 Response RepositoryIndex(Context& context, const Call&) {
   std::vector<std::string> all;
   for (const auto& [name, hosted] : context.memories) {
-    const std::string obstacle = Obstacle(*hosted.memory);
+    const std::string obstacle = Obstacle(hosted);
     all.push_back(JsonText()
                       .Add("name", name)
                       .Add("version", "1")

@@ -8,7 +8,7 @@
 namespace resmem::serve {
 namespace {
 
-constexpr std::string_view kQuestion = "resmemQ1", kAnswer = "resmemA1";
+constexpr std::string_view kQuestion = "resmemQ1", kAnswer = "resmemA2";
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 template <class T>
@@ -144,6 +144,7 @@ Result<std::string> MakePartsAnswer(const ResidualMemory& memory, const PartsQue
     AppendNumber(number, &body);
   }
   AppendValues(&part.header_hash, 1, &body);
+  AppendNumber(memory.rows(), &body);
   AppendValues(found.squared.data(), count, &body);
   AppendValues(found.rows.data(), count, &body);
   AppendValues(part.bytes.data(), part.bytes.size(), &body);
@@ -157,7 +158,8 @@ Result<PartsAnswer> ReadPartsAnswer(std::string body, int64_t queries, int64_t k
   PartsAnswer answer;
   Neighbors& found = answer.found;
   if (!bytes.Word(kAnswer) || !bytes.Number(&found.queries) || !bytes.Number(&found.k) ||
-      !bytes.Number(&answer.part.rows) || !bytes.Raw(&answer.part.header_hash)) {
+      !bytes.Number(&answer.part.rows) || !bytes.Raw(&answer.part.header_hash) ||
+      !bytes.Number(&answer.living)) {
     return Bad("what came is no answer of a shard");
   }
   if (found.queries != queries || found.k != k) {

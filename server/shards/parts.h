@@ -3,7 +3,8 @@
 //
 //   question  "resmemQ1"  queries  dim  k                  8-byte integers
 //             keys                                         floats, queries x dim
-//   answer    "resmemA1"  queries  k  rows  header hash    8-byte integers
+//   answer    "resmemA2"  queries  k  rows  header hash    8-byte integers
+//             rows of the shard, not the deleted ones      8-byte integer
 //             squared distances                            doubles, queries x k
 //             row numbers of the shard, -1 for none        8-byte integers, queries x k
 //             the rows found, each once, by their numbers: a segment of a memory
@@ -32,6 +33,7 @@ Result<PartsQuestion> ReadPartsQuestion(std::string_view body);
 
 struct PartsAnswer {
   Neighbors found;            // rows are numbered as in `part`
+  int64_t living = 0;         // rows of the shard
   std::vector<int64_t> rows;  // of the shard, ascending: row i of `part`
   RowPart part;               // none where nothing was found; owns the body
 };

@@ -54,7 +54,8 @@ struct Address {
 };
 
 struct Shard {
-  std::string question, probe;  // the request up to its body's length; and the probe, whole
+  std::string address, rest;  // of a question: /v1/memories/NAME/, and what follows "parts"
+  std::string probe;          // the request, whole
   std::deque<Address> addresses;
   size_t next = 0;  // address
   double may_resend = ShardClient::kBurst;
@@ -69,6 +70,7 @@ struct Race {
   Shard* const shard;
   asio::steady_timer timer;                 // wakes Run()
   std::shared_ptr<const std::string> body;  // null: a probe
+  std::string what;                         // is asked
   Clock::time_point deadline, next;         // attempt
   milliseconds resend{0}, pause{kFirstPause};
   int live = 0;
@@ -127,8 +129,9 @@ struct ShardClient::Impl {
     for (const ShardEntry& entry : file.shards) {
       Shard& shard = shards.emplace_back();
       const std::string name = ShardName(file.name, entry.content);
-      shard.question = "POST /v1/memories/" + name + "/parts HTTP/1.1\r\n" + key +
-                       "Content-Type: application/octet-stream\r\nContent-Length: ";
+      shard.address = "POST /v1/memories/" + name + "/";
+      shard.rest =
+          " HTTP/1.1\r\n" + key + "Content-Type: application/octet-stream\r\nContent-Length: ";
       shard.probe = "GET /v2/models/" + name + "/ready HTTP/1.1\r\n" + key;
       for (const ShardAddress& address : entry.addresses) {
         const bool v6 = address.host.find(':') != std::string::npos;
@@ -245,8 +248,9 @@ asio::awaitable<bool> ShardClient::Impl::Exchange(Race& race, Address& address, 
                                                   bool reused) {
   const std::string head = race.body == nullptr
                                ? race.shard->probe + address.header + "\r\n"
-                               : race.shard->question + std::to_string(race.body->size()) + "\r\n" +
-                                     address.header + "\r\n";
+                               : race.shard->address + race.what + race.shard->rest +
+                                     std::to_string(race.body->size()) + "\r\n" + address.header +
+                                     "\r\n";
   const std::array<asio::const_buffer, 2> parts = {
       asio::buffer(head), race.body == nullptr ? asio::const_buffer() : asio::buffer(*race.body)};
   error_code error;
@@ -350,7 +354,8 @@ ShardClient::~ShardClient() {
   impl_->thread.join();
 }
 
-std::vector<Result<std::string>> ShardClient::AskAll(std::string body) const {
+std::vector<Result<std::string>> ShardClient::AskAll(std::string body,
+                                                     std::string_view what) const {
   struct Asked {
     std::mutex mutex;
     std::condition_variable changed;
@@ -361,7 +366,7 @@ std::vector<Result<std::string>> ShardClient::AskAll(std::string body) const {
   const auto shared = std::make_shared<const std::string>(std::move(body));
   asked->open = shards();
   asked->answers.assign(shards(), Status(ErrorCode::kResourceExhausted, "was not asked"));
-  asio::post(impl_->io, [impl = impl_.get(), asked, shared] {
+  asio::post(impl_->io, [impl = impl_.get(), asked, shared, what = std::string(what)] {
     const Clock::time_point now = Clock::now();
     for (size_t i = 0; i < impl->shards.size(); ++i) {
       Shard& shard = impl->shards[i];
@@ -369,6 +374,7 @@ std::vector<Result<std::string>> ShardClient::AskAll(std::string body) const {
       shard.may_resend = std::min(kBurst, shard.may_resend + kShareSentAgain);
       auto race = std::make_shared<Race>(impl->io, &shard);
       race->body = shared;
+      race->what = what;
       race->next = now;
       // A shard that has not answered for a while is not waited for as long.
       race->deadline = now + (shard.counters.ready ? impl->deadline : impl->deadline / 4);

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "shards/shard_file.h"
@@ -39,10 +40,10 @@ class ShardClient {
   ShardClient(const ShardClient&) = delete;
   ShardClient& operator=(const ShardClient&) = delete;
 
-  // The shards' answers to POST /v1/memories/NAME/parts, in their order.  A shard that did not
-  // answer in time is kResourceExhausted; one that refused the question is kBadData, kUnsupported
-  // or kInvalidArgument with what it said.
-  std::vector<Result<std::string>> AskAll(std::string body) const;
+  // The shards' answers to POST /v1/memories/NAME/parts, or `what`, in their order.  A shard that
+  // did not answer in time is kResourceExhausted; one that refused the question is kBadData,
+  // kUnsupported or kInvalidArgument with what it said.
+  std::vector<Result<std::string>> AskAll(std::string body, std::string_view what = "parts") const;
 
   size_t shards() const;
   const ShardCounters& counters(size_t shard) const;

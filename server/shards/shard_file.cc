@@ -165,4 +165,9 @@ std::string_view ContentOf(std::string_view name) {
   return IsContent(content) ? content : std::string_view();
 }
 
+std::string_view WithoutContent(std::string_view name) {
+  const std::string_view content = ContentOf(name);
+  return content.empty() ? name : name.substr(0, name.size() - content.size() - 1);
+}
+
 }  // namespace resmem::serve

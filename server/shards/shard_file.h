@@ -50,6 +50,8 @@ Result<ShardFile> ParseShardFile(std::string_view text, const std::string& path,
 std::string ShardName(const std::string& name, const std::string& content);
 // The content in such a name; "" where it ends in none.
 std::string_view ContentOf(std::string_view name);
+// The rest of it.
+std::string_view WithoutContent(std::string_view name);
 
 }  // namespace resmem::serve
 

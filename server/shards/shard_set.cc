@@ -9,22 +9,34 @@
 namespace resmem::serve {
 namespace {
 
+constexpr int64_t kMostRows = int64_t{1} << 40;
+
 bool IsAnswer(const Result<std::string>& answer) {
   return answer.ok() || answer.status().code() == ErrorCode::kResourceExhausted;
 }
 
 }  // namespace
 
-ShardSet::ShardSet(ShardFile file, int64_t most_bytes)
-    : file_(std::move(file)), client_(file_, most_bytes) {
-  for (const ShardEntry& shard : file_.shards) rows_ += shard.rows;
+ShardSet::ShardSet(ShardFile file, int64_t most_bytes, bool edited)
+    : file_(std::move(file)),
+      edited_(edited),
+      rows_(file_.shards.size()),
+      client_(file_, most_bytes) {
+  for (size_t i = 0; i < rows_.size(); ++i) rows_[i] = file_.shards[i].rows;
+}
+
+int64_t ShardSet::rows() const {
+  int64_t rows = 0;
+  for (const std::atomic<int64_t>& each : rows_) rows += each;
+  return rows;
 }
 
 Result<Gathered> ShardSet::Gather(const ResidualMemory& like, MatrixView keys, int64_t k) const {
-  k = std::min(k, rows_);
+  if (!edited_) k = std::min(k, rows());
   std::vector<PartsAnswer> answers;
   std::vector<RowPart> parts;
   std::vector<int64_t> missing;
+  int64_t living = 0;
   Neighbors merged;
   merged.queries = keys.rows;
   if (k > 0) {
@@ -39,11 +51,14 @@ Result<Gathered> ShardSet::Gather(const ResidualMemory& like, MatrixView keys, i
         missing.push_back(static_cast<int64_t>(i) + 1);
         continue;
       }
-      Result<PartsAnswer> read =
-          ReadPartsAnswer(std::move(*came[i]), keys.rows, k, file_.shards[i].rows);
+      Result<PartsAnswer> read = ReadPartsAnswer(std::move(*came[i]), keys.rows, k,
+                                                 edited_ ? kMostRows : file_.shards[i].rows);
       if (!read.ok()) return Status(ErrorCode::kCorrupt, where + read.status().message());
+      if (edited_) rows_[i] = read->living;
+      living += read->living;
       answers.push_back(std::move(*read));
     }
+    if (edited_) k = std::min(k, living);
     std::vector<ShardNeighbors> shards;
     int64_t first = 0;
     for (const PartsAnswer& answer : answers) {
@@ -52,7 +67,7 @@ Result<Gathered> ShardSet::Gather(const ResidualMemory& like, MatrixView keys, i
       first += answer.part.rows;
       parts.push_back(answer.part);
     }
-    if (!shards.empty()) RESMEM_RETURN_IF_ERROR(MergeNeighbors(shards, k, &merged));
+    if (!shards.empty() && k > 0) RESMEM_RETURN_IF_ERROR(MergeNeighbors(shards, k, &merged));
   }
   Result<ResidualMemory> rows = OpenRowParts(like, parts);
   if (!rows.ok()) return Status(ErrorCode::kCorrupt, "a shard: " + rows.status().message());

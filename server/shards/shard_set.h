@@ -2,12 +2,14 @@
 #ifndef RESMEM_SERVER_SHARDS_SHARD_SET_H_
 #define RESMEM_SERVER_SHARDS_SHARD_SET_H_
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "resmem/knn_index.h"
 #include "resmem/residual_memory.h"
+#include "shards/parts.h"
 #include "shards/shard_client.h"
 
 namespace resmem::serve {
@@ -21,7 +23,8 @@ struct Gathered {
 
 class ShardSet {
  public:
-  ShardSet(ShardFile file, int64_t most_bytes);
+  // `edited`: the shards follow a stream of edits, so that their rows come and go.
+  ShardSet(ShardFile file, int64_t most_bytes, bool edited);
 
   // `like`: how the memory answers.  If no shard is missing, the neighbors are those of one memory
   // of all shards' rows in their order, bit for bit where the shards search exactly.  Errors:
@@ -29,7 +32,8 @@ class ShardSet {
   // what cannot be its rows.
   Result<Gathered> Gather(const ResidualMemory& like, MatrixView keys, int64_t k) const;
 
-  int64_t rows() const { return rows_; }
+  // As the list has it; of shards that are edited, as they said last.
+  int64_t rows() const;
   const ShardFile& file() const { return file_; }
   const ShardClient& client() const { return client_; }
   // "shards 2 and 3 of 4 ..."
@@ -37,7 +41,8 @@ class ShardSet {
 
  private:
   const ShardFile file_;
-  int64_t rows_ = 0;
+  const bool edited_;
+  mutable std::vector<std::atomic<int64_t>> rows_;  // of each shard
   const ShardClient client_;
 };
 

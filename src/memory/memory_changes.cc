@@ -20,6 +20,7 @@ namespace resmem {
 Status DeleteRows(FileSystem& files, const std::string& path, std::span<const uint64_t> ids,
                   const ChangeOptions& options) {
   return ChangeMemory(files, path, options, [&](FolderChange* change) -> Status {
+    RESMEM_RETURN_IF_ERROR(CheckOwnRows(path, change->current()));
     RESMEM_ASSIGN_OR_RETURN(const StoredRows rows, StoredRows::Load(files, change->folder()));
     RESMEM_RETURN_IF_ERROR(rows.VerifyIds());
     const IdIndex index(rows);

@@ -246,7 +246,7 @@ class Gateway(unittest.TestCase):
 
     def test_a_shard_answers_questions_and_nothing_else(self):
         body, (status, data, headers) = self.parts(0)
-        self.assertEqual((status, headers["Content-Type"], data[:8]), (200, "application/octet-stream", b"resmemA1"))
+        self.assertEqual((status, headers["Content-Type"], data[:8]), (200, "application/octet-stream", b"resmemA2"))
         name = self.old.names[0]
         dim = self.queries["keys"].shape[1]
         for broken in (b"", body[:-1], body + b"x", b"resmemQ2" + body[8:],
@@ -260,7 +260,7 @@ class Gateway(unittest.TestCase):
         _, (_, true, _) = self.parts(0, k=5)
         flipped = [true[:at] + bytes([true[at] ^ 255]) + true[at + 1:] for at in range(0, len(true), 97)]
         _, (_, other, _) = self.parts(2, k=5)
-        for body in (b"", b"resmemA1", true[:-1], true[:100], b"x" * 300, *flipped, other, b"resmemA1" + b"\xff" * 500):
+        for body in (b"", b"resmemA2", true[:-1], true[:100], b"x" * 300, *flipped, other, b"resmemA2" + b"\xff" * 500):
             fake = FakeShard(body)
             file = write_list(self.folder / "lies.conf", self.old, [[fake.port], *self.ports[1:]], **{"deadline-ms": 2000})
             gateway = getattr(self, "liar", None)

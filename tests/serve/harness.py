@@ -53,12 +53,12 @@ def make_memory(folder, count=300, tuned=True, **more):
 class Server:
     """resmem-serve with --port 0; .port is the one it took."""
 
-    def __init__(self, folder, *words, memory="m=m.resmem", tls=False):
+    def __init__(self, folder, *words, memory="m=m.resmem", tls=False, port=0):
         self.folder, self.tls = folder, tls
         self.log_path = folder / "serve.log"
         self.log = open(self.log_path, "ab")
         begin = self.log_path.stat().st_size
-        self.process = subprocess.Popen([RESMEM, "serve", *([memory] if memory else []), "--port", "0",
+        self.process = subprocess.Popen([RESMEM, "serve", *([memory] if memory else []), "--port", str(port),
                                          *map(str, words)], cwd=folder, stdout=subprocess.DEVNULL, stderr=self.log)
         deadline = time.time() + 60
         while True:

@@ -80,6 +80,8 @@ class OpenApi(harness.ServerTest):
             ("post", "/v1/memories/{name}/explain"): asks, ("post", "/v1/memories/{name}/neighbors"): asks,
             ("post", "/v1/memories/{name}/parts"): {"200": ("m", parts), "400": ("m", b"x"), "404": ("none", parts),
                                                     "503": ("gone", parts)},
+            ("post", "/v1/memories/{name}/held"): {"200": ("m", {"ids": [1005, 1]}), "400": ("m", {"ids": "x"}),
+                                                   "404": ("none", {}), "503": ("gone", {})},
             ("post", "/v1/memories/{name}/tokens"): {
                 "200": elsewhere,
                 "400": ("m", None), "404": ("none", {"text": "a"}), "501": ("m", {"text": "a"}), "503": ("gone", {"text": "a"})},

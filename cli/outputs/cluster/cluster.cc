@@ -13,6 +13,13 @@ Status Invalid(std::string words) {
   return {ErrorCode::kInvalidArgument, std::move(words)};
 }
 
+// The line of settings that names the nodes; none without a stream of edits.
+std::string EditsLine(const Cluster& cluster) {
+  std::string line;
+  for (const std::string& node : cluster.edits) line += (line.empty() ? "edits = " : ",") + node;
+  return line.empty() ? "" : line + "\n";
+}
+
 bool IsWord(const std::string& text, std::string_view also) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || also.find(c) != also.npos;
@@ -66,6 +73,14 @@ Status CheckCluster(const Cluster& cluster) {
       std::max(last, cluster.gateway_port) > kLastPort) {
     return Invalid("the ports end at " + std::to_string(last) + "; they must lie in 1 .. " +
                    std::to_string(kLastPort));
+  }
+  if (!cluster.edits.empty() && cluster.name.find('.') != std::string::npos) {
+    return Invalid("--name '" + cluster.name + "': with --edits a name without '.'");
+  }
+  for (const std::string& node : cluster.edits) {
+    if (!node.starts_with("nats://") || node.find_first_of(" #,") != std::string::npos) {
+      return Invalid("--edits '" + node + "': give addresses like nats://10.0.0.1:4222");
+    }
   }
   for (const ClusterShard& shard : cluster.shards) {
     const bool twice =
@@ -131,13 +146,15 @@ std::string GatewayText(const Cluster& cluster) {
   return Header("Settings of the gateway") +
          "# For clients on other machines: address = 0.0.0.0, and keys = FILE (docs/serving.md).\n"
          "shards = /etc/resmem/gateway/shards.conf\naddress = 127.0.0.1\nport = " +
-         std::to_string(cluster.gateway_port) + "\n";
+         std::to_string(cluster.gateway_port) + "\n" + EditsLine(cluster);
 }
 
 std::string ReplicaText(const Cluster& cluster, int64_t shard, int64_t replica) {
   std::string text = Header("Settings of a replica");
-  text += "read-only = true\naddress = 0.0.0.0\nport = " +
-          std::to_string(cluster.PortOf(shard, replica)) + "\n";
+  text += cluster.edits.empty() ? "read-only = true\n"
+                                : EditsLine(cluster) + "shard = " + std::to_string(shard + 1) +
+                                      "/" + std::to_string(cluster.count()) + "\n";
+  text += "address = 0.0.0.0\nport = " + std::to_string(cluster.PortOf(shard, replica)) + "\n";
   std::vector<ClusterShard> served = {cluster.shards[static_cast<size_t>(shard)]};
   // The version before, of which a shard may be as it is now.
   if (static_cast<size_t>(shard) < cluster.former.size() &&

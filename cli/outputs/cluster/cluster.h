@@ -27,6 +27,8 @@ struct Cluster {
   int64_t gateway_port = 8080;   // the gateway's
   int64_t frontend_port = 9001;  // of HAProxy for the first shard, beside the gateway
   std::string data = "/var/lib/resmem";
+  std::vector<std::string>
+      edits;  // nodes of the stream of edits; empty for shards that never change
 
   // The host of a replica, both from 0: those of one shard are on different hosts.
   const std::string& HostOf(int64_t shard, int64_t replica) const;
@@ -48,7 +50,7 @@ std::string GatewayText(const Cluster& cluster);
 // Settings of one replica.
 std::string ReplicaText(const Cluster& cluster, int64_t shard, int64_t replica);
 std::string GatewayUnit();
-std::string ShardUnit();
+std::string ShardUnit(const Cluster& cluster);
 // Not run here: it says so.
 std::string KubernetesText(const Cluster& cluster);
 

@@ -36,11 +36,12 @@ WantedBy=multi-user.target
 
 }  // namespace
 
-std::string ShardUnit() {
+std::string ShardUnit(const Cluster& cluster) {
   return Unit(
       "resmem shard, replica %i",
-      "LoadCredential=keys:/etc/resmem/shard/keys.txt\n"
-      "ExecStart=/usr/bin/resmem serve --config /etc/resmem/shard/%i.conf --keys %d/keys\n");
+      (cluster.edits.empty() ? "" : "ReadWritePaths=" + cluster.data + "\n") +
+          "LoadCredential=keys:/etc/resmem/shard/keys.txt\n"
+          "ExecStart=/usr/bin/resmem serve --config /etc/resmem/shard/%i.conf --keys %d/keys\n");
 }
 
 std::string GatewayUnit() {

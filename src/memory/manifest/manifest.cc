@@ -42,6 +42,14 @@ std::vector<const FileRecord*> Manifest::records() const {
   return records;
 }
 
+Status CheckOwnRows(const std::string& path, const Manifest& manifest) {
+  if (!manifest.stream) return {};
+  return {ErrorCode::kUnsupported,
+          Text(path, ": its rows follow the stream of edits ", manifest.stream->stream,
+               ", as those of its replicas; send the edit to a gateway (docs/cluster.md), or take "
+               "the memory out of the stream for good: resmem cluster leave")};
+}
+
 std::vector<NamedFile> NamedFiles(Manifest* manifest) {
   std::vector<NamedFile> files;
   for (FileRecord& segment : manifest->segments) files.push_back({&segment, kSegmentPrefix});

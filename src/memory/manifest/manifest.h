@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "resmem/residual_memory.h"
+#include "resmem_program/edit_stream.h"
 #include "search/approximate/search_effort.h"
 #include "support/file_system.h"
 
@@ -82,7 +83,8 @@ struct Manifest {
   std::optional<FormerKeys> former;        // counts as long as rows do not change
   std::vector<AppendToken> append_tokens;  // the latest, the oldest of them first
   std::optional<SnapshotRecord> snapshot;
-  int64_t bytes = 0;  // of the manifest's own file; set by ReadManifest()
+  std::optional<StreamPosition> stream;  // of edits that the rows follow
+  int64_t bytes = 0;                     // of the manifest's own file; set by ReadManifest()
 
   int64_t stored_rows() const;
   // Of every file but its own and former ones.
@@ -107,6 +109,10 @@ std::vector<NamedFile> NamedFiles(Manifest* manifest);
 
 inline constexpr uint64_t kLargestId = INT64_MAX;
 inline constexpr size_t kMostTokens = 1000, kLongestToken = 200;
+
+// kUnsupported where the rows follow a stream of edits: a change of its own would make them differ
+// from those of others who follow it.
+Status CheckOwnRows(const std::string& path, const Manifest& manifest);
 
 // kInvalidArgument unless it is text of 1 to kLongestToken bytes without control characters.
 Status CheckToken(const std::string& token);

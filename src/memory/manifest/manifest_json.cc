@@ -197,6 +197,36 @@ Status ReadSnapshot(const Json& object, Manifest* manifest) {
   return {};
 }
 
+Status ReadStream(const Json& object, Manifest* manifest) {
+  const auto json = object.find("stream");  // where rows follow one
+  if (json == object.end()) return {};
+  StreamPosition position;
+  Fields fields(*json, "stream");
+  fields.Get("name", &position.stream);
+  fields.Get("created", &position.created);
+  fields.Get("sequence", &position.sequence);
+  fields.Get("seed", &position.seed);
+  fields.Get("shard", &position.shard);
+  fields.Get("shards", &position.shards);
+  const Json* named = fields.Find("named");
+  RESMEM_RETURN_IF_ERROR(fields.status());
+  if (position.shard < 1 || position.shard > position.shards) {
+    return CorruptManifest(
+        Text("the manifest: stream is of shard ", position.shard, " of ", position.shards));
+  }
+  if (!named->is_array()) return CorruptManifest("the manifest: named is not a list");
+  for (const Json& entry : *named) {
+    NamedEdit edit;
+    Fields inner(entry, Text("named edit ", position.named.size()));
+    inner.Get("token", &edit.token);
+    inner.Get("sequence", &edit.sequence);
+    RESMEM_RETURN_IF_ERROR(inner.status());
+    position.named.push_back(std::move(edit));
+  }
+  manifest->stream = std::move(position);
+  return {};
+}
+
 Status ReadFileList(const Json& object, Manifest* manifest) {
   Fields fields(object, "the manifest");
   fields.Get("generation", &manifest->generation);
@@ -215,6 +245,7 @@ Status ReadFileList(const Json& object, Manifest* manifest) {
   RESMEM_RETURN_IF_ERROR(ReadFormerKeys(object, manifest));
   RESMEM_RETURN_IF_ERROR(ReadTokens(object, manifest));
   RESMEM_RETURN_IF_ERROR(ReadSnapshot(object, manifest));
+  RESMEM_RETURN_IF_ERROR(ReadStream(object, manifest));
   if (deletions->is_null()) return {};
   RESMEM_ASSIGN_OR_RETURN(manifest->deletions, RecordFromJson(*deletions, kDeletionsPrefix,
                                                               manifest->generation, "deletions"));
@@ -230,6 +261,17 @@ Json RecordsToJson(const std::vector<FileRecord>& records) {
   Json list = Json::array();
   for (const FileRecord& record : records) list.push_back(RecordToJson(record));
   return list;
+}
+
+Json StreamToJson(const StreamPosition& position) {
+  Json named = Json::array();
+  for (const NamedEdit& edit : position.named) {
+    named.push_back({{"token", edit.token}, {"sequence", edit.sequence}});
+  }
+  return {{"name", position.stream},       {"created", position.created},
+          {"sequence", position.sequence}, {"seed", position.seed},
+          {"shard", position.shard},       {"shards", position.shards},
+          {"named", std::move(named)}};
 }
 
 Json FormerToJson(const FormerKeys& former) {
@@ -283,6 +325,7 @@ Result<std::string> ManifestToJson(const Manifest& manifest) {
   if (own_answer) json["answer"] = AnswerToJson(d);
   if (manifest.transform) json["transform"] = RecordToJson(*manifest.transform);
   if (manifest.former) json["former"] = FormerToJson(*manifest.former);
+  if (manifest.stream) json["stream"] = StreamToJson(*manifest.stream);
   if (manifest.snapshot) {
     json["snapshot"] = {{"name", manifest.snapshot->name},
                         {"created", manifest.snapshot->created},

@@ -9,6 +9,7 @@
 #include "memory/manifest/description.h"
 #include "memory/manifest/file_names.h"
 #include "memory/rows/check_rows.h"
+#include "memory/rows/deletions.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -81,12 +82,8 @@ Result<std::unique_ptr<RowWriter>> RowWriter::Append(FileSystem& files, const st
   RESMEM_ASSIGN_OR_RETURN(
       std::unique_ptr<FolderChange> change,
       FolderChange::Begin(files, path, FolderChange::Start::kExisting, options.change));
-  Manifest manifest = change->current();
-  if (rows > 0) manifest.former.reset();  // they would lack the new rows
-  RESMEM_ASSIGN_OR_RETURN(KeyTransformer transformer,
-                          LoadTransformer(files, change->folder(), manifest));
-  std::unique_ptr<RowWriter> writer(new RowWriter(std::move(change), std::move(manifest), rows));
-  writer->transformer_ = std::move(transformer);
+  RESMEM_RETURN_IF_ERROR(CheckOwnRows(path, change->current()));
+  RESMEM_ASSIGN_OR_RETURN(std::unique_ptr<RowWriter> writer, Extend(std::move(change), rows));
   if (!options.token.empty()) {
     RESMEM_ASSIGN_OR_RETURN(writer->repeated_,
                             KnowsToken(path, writer->manifest_, options.token, rows));
@@ -98,6 +95,65 @@ Result<std::unique_ptr<RowWriter>> RowWriter::Append(FileSystem& files, const st
   }
   RESMEM_RETURN_IF_ERROR(writer->Begin());
   return writer;
+}
+
+Result<std::unique_ptr<RowWriter>> RowWriter::Extend(std::unique_ptr<FolderChange> change,
+                                                     int64_t rows) {
+  Manifest manifest = change->current();
+  if (rows > 0) manifest.former.reset();  // they would lack the new rows
+  RESMEM_ASSIGN_OR_RETURN(KeyTransformer transformer,
+                          LoadTransformer(change->files(), change->folder(), manifest));
+  std::unique_ptr<RowWriter> writer(new RowWriter(std::move(change), std::move(manifest), rows));
+  writer->transformer_ = std::move(transformer);
+  return writer;
+}
+
+Result<std::unique_ptr<RowWriter>> RowWriter::Follow(FileSystem& files, const std::string& path,
+                                                     int64_t from, const StreamedEdits& edits,
+                                                     const ChangeOptions& options) {
+  RESMEM_ASSIGN_OR_RETURN(
+      std::unique_ptr<FolderChange> change,
+      FolderChange::Begin(files, path, FolderChange::Start::kExisting, options));
+  const std::optional<StreamPosition>& now = change->current().stream;
+  const int64_t sequence = now ? now->sequence : from;
+  if (sequence != from ||
+      (now && (now->stream != edits.position.stream || now->created != edits.position.created))) {
+    return Status(ErrorCode::kMismatch,
+                  Text(path, ": has the edits up to ", sequence, " of its stream, not up to ", from,
+                       " of ", edits.position.stream, "; does another program follow it here?"));
+  }
+  RESMEM_ASSIGN_OR_RETURN(std::unique_ptr<RowWriter> writer,
+                          Extend(std::move(change), edits.learn.count()));
+  writer->manifest_.stream = edits.position;
+  RESMEM_RETURN_IF_ERROR(writer->change_->Try([&] { return writer->Forget(edits.forget); }));
+  RESMEM_RETURN_IF_ERROR(writer->Begin());
+  return writer;
+}
+
+Status RowWriter::Forget(std::span<const uint64_t> ids) {
+  if (ids.empty()) return {};
+  RESMEM_RETURN_IF_ERROR(LoadOldIds());
+  std::vector<int64_t> deleted = old_rows_->deleted();
+  for (const uint64_t id : ids) {
+    const std::optional<int64_t> row = old_ids_->Find(id);
+    if (!row) return {ErrorCode::kNotFound, Text("no living row has the id ", id)};
+    deleted.push_back(*row);
+    forgotten_.insert(id);
+  }
+  std::sort(deleted.begin(), deleted.end());
+  manifest_.former.reset();
+  RESMEM_ASSIGN_OR_RETURN(manifest_.deletions,
+                          WriteDeletions(change_->files(), change_->folder(),
+                                         change_->NewName(kDeletionsPrefix), deleted));
+  return {};
+}
+
+Status RowWriter::LoadOldIds() {
+  if (old_ids_) return {};
+  RESMEM_ASSIGN_OR_RETURN(old_rows_, StoredRows::Load(change_->files(), change_->folder()));
+  RESMEM_RETURN_IF_ERROR(old_rows_->VerifyIds());
+  old_ids_.emplace(*old_rows_);
+  return {};
 }
 
 void RowWriter::Continue(const std::string& token, int64_t rows) {
@@ -190,12 +246,8 @@ Status RowWriter::CheckNotLiving(std::span<const uint64_t> ids) {
   if (manifest_.segments.empty()) return {};
   for (size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] >= old.next_id) continue;
-    if (!old_ids_) {
-      RESMEM_ASSIGN_OR_RETURN(old_rows_, StoredRows::Load(change_->files(), change_->folder()));
-      RESMEM_RETURN_IF_ERROR(old_rows_->VerifyIds());
-      old_ids_.emplace(*old_rows_);
-    }
-    if (!old_ids_->Find(ids[i])) continue;
+    RESMEM_RETURN_IF_ERROR(LoadOldIds());
+    if (!old_ids_->Find(ids[i]) || forgotten_.contains(ids[i])) continue;
     return BadRow(Text("ids, row ", added_ + static_cast<int64_t>(i), ": the id ", ids[i],
                        " is already in the memory; delete it first, or give another"));
   }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "memory/manifest/folder_change.h"
@@ -29,6 +30,12 @@ class RowWriter {
   static Result<std::unique_ptr<RowWriter>> Append(FileSystem& files, const std::string& path,
                                                    int64_t rows, const AppendOptions& options = {});
 
+  // Rows that follow a stream of edits: as Append(), and `edits.forget` are deleted by the same
+  // Finish(), which writes `edits.position`, too.
+  static Result<std::unique_ptr<RowWriter>> Follow(FileSystem& files, const std::string& path,
+                                                   int64_t from, const StreamedEdits& edits,
+                                                   const ChangeOptions& options);
+
   // Before the first Add() of a memory that replaces one: it keeps that one's tokens, and `token`
   // for the last `rows` of its rows, which messages count from 0.
   void Continue(const std::string& token, int64_t rows);
@@ -42,7 +49,11 @@ class RowWriter {
  private:
   RowWriter(std::unique_ptr<FolderChange> change, Manifest manifest, int64_t rows)
       : change_(std::move(change)), manifest_(std::move(manifest)), rows_(rows) {}
+  static Result<std::unique_ptr<RowWriter>> Extend(std::unique_ptr<FolderChange> change,
+                                                   int64_t rows);
   Status Begin();
+  Status Forget(std::span<const uint64_t> ids);
+  Status LoadOldIds();
   // What Add() writes: of the description, but for keys that are whitened later.
   MemoryDescription WrittenAs() const;
   // Sets new_ids_ to the ids of these rows, the user's or the next ones.
@@ -71,7 +82,8 @@ class RowWriter {
   // The memory before this change; loaded when an id might live in it.
   std::optional<StoredRows> old_rows_;
   std::optional<IdIndex> old_ids_;
-  Status broken_;  // the error after which nothing more can be added
+  std::unordered_set<uint64_t> forgotten_;  // by this change
+  Status broken_;                           // the error after which nothing more can be added
 };
 
 }  // namespace resmem
