@@ -109,6 +109,7 @@ void resmem_predict_options_init(resmem_predict_options* options) {
   options->size = sizeof(*options);
   options->k = -1;
   options->lambda = PredictOptions().lambda;
+  options->unknown_rate = PredictOptions().unknown_rate;
 }
 
 int resmem_predict(resmem_memory* memory, const resmem_matrix* keys, const resmem_matrix* logits,
@@ -193,12 +194,10 @@ int resmem_distance_percentiles(resmem_memory* memory, const resmem_matrix* keys
     }
     Watch progress(watch);
     Neighbors neighbors;
-    RESMEM_RETURN_IF_ERROR(state->predictor.FindNeighbors(view, description.blend->parameters.k, {},
-                                                          threads, &progress, &neighbors));
-    for (int64_t row = 0; row < view.rows; ++row) {
-      percentiles[row] = state->predictor.DistancePercentile(neighbors, row);
-    }
-    return {};
+    RESMEM_RETURN_IF_ERROR(state->predictor.FindNeighbors(
+        view, state->predictor.DistanceNeighbors(), {}, threads, &progress, &neighbors));
+    return state->predictor.DistancePercentiles(view, neighbors, {}, threads,
+                                                {percentiles, static_cast<size_t>(view.rows)});
   });
 }
 

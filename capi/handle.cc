@@ -172,7 +172,9 @@ Result<PredictOptions> ReadPredictOptions(const State& state, const resmem_predi
   if (wanted.temperature != 0) options.parameters.temperature = wanted.temperature;
   options.lambda = wanted.lambda;
   options.threads = wanted.threads;
+  options.unknown_rate = wanted.unknown_rate;
   RESMEM_RETURN_IF_ERROR(CheckParameters(options.parameters));
+  RESMEM_RETURN_IF_ERROR(CheckUnknownRate(options.unknown_rate));
   return options;
 }
 

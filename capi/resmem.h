@@ -278,6 +278,7 @@ typedef struct resmem_predict_options {
   float lambda;       /* of knn-lm */
   int32_t threads;    /* 0: as many as the machine has */
   resmem_watch watch;
+  double unknown_rate; /* resmem_explain: a share, 0 to 1; 0.01 */
 } resmem_predict_options;
 RESMEM_API void resmem_predict_options_init(resmem_predict_options* options);
 
@@ -296,8 +297,8 @@ RESMEM_API int resmem_neighbors(resmem_memory* memory, const resmem_matrix* keys
 
 /* How far keys lie from the memory: for each row the percentile, 0 to 100, of its distance among
  * the rows that the memory's blend was fitted on; -1 where no neighbor is found.  A row is unknown
- * at a rate x where that is 100 (1 - x) or more (docs/predictor.md).  RESMEM_UNSUPPORTED for a
- * memory that answers by no blend. */
+ * at a rate x where that is -1, or 100 (1 - x) or more (docs/predictor.md).  RESMEM_UNSUPPORTED for
+ * a memory that answers by no blend. */
 RESMEM_API int resmem_distance_percentiles(resmem_memory* memory, const resmem_matrix* keys,
                                            int32_t threads, const resmem_watch* watch,
                                            float* percentiles);

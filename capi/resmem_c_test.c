@@ -125,6 +125,17 @@ static void TestAnswers(void) {
   const resmem_matrix one_key = Matrix(keys, 1, kDim), one_logits = Matrix(logits, 1, kClasses);
   EXPECT_OK(resmem_explain(memory, &one_key, &one_logits, NULL, NULL, &json));
   EXPECT(json != NULL && strstr(json, "resmem.explanation.v") != NULL);
+  resmem_predict_options explaining;
+  resmem_predict_options_init(&explaining);
+  EXPECT(explaining.unknown_rate == 0.01);
+  explaining.unknown_rate = -1;
+  char* none = NULL;
+  EXPECT(resmem_explain(memory, &one_key, &one_logits, &explaining, NULL, &none) ==
+         RESMEM_INVALID_ARGUMENT);
+  EXPECT(none == NULL && strstr(resmem_last_error(), "unknown rate") != NULL);
+  explaining.size = offsetof(resmem_predict_options, unknown_rate); /* of an earlier program */
+  EXPECT_OK(resmem_explain(memory, &one_key, &one_logits, &explaining, NULL, &none));
+  resmem_free(none);
   char* html = NULL;
   EXPECT_OK(resmem_report(json, &html));
   EXPECT(html != NULL && strstr(html, "<html") != NULL);

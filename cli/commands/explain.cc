@@ -31,6 +31,7 @@ class ExplainCommand : public Command {
                "leave out this row of the memory, such as the query itself")
         .Default("none");
     answer_.Declare(line);
+    unknown_.Declare(line);
     DeclareExact(line, &exact_);
     model_.Declare(line, /*check=*/true);
     line.Group("Output");
@@ -53,6 +54,7 @@ class ExplainCommand : public Command {
     const Predictor predictor(memory);
     RESMEM_ASSIGN_OR_RETURN(PredictOptions options, answer_.Choose(predictor));
     options.threads = threads_;
+    RESMEM_RETURN_IF_ERROR(unknown_.Apply(predictor, memory_path_, &options));
     RESMEM_ASSIGN_OR_RETURN(const int64_t exclude, ExcludedRow(memory));
     RESMEM_ASSIGN_OR_RETURN(const Explanation explanation,
                             Explain(predictor, block.view.keys.row_span(0),
@@ -110,6 +112,7 @@ class ExplainCommand : public Command {
   DatasetOptions data_;
   ModelOptions model_;
   AnswerOptions answer_;
+  UnknownRate unknown_;
   std::optional<int64_t> row_;
   int64_t lines_ = 20;
   std::optional<uint64_t> without_id_;

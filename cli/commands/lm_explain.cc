@@ -25,6 +25,7 @@ class LmExplain : public Command {
     line.Value("--last", &last_, "N", "explain the last N tokens of the text");
     line.Value("--neighbors", &neighbors_, "N", "neighbors shown; the answer uses all of them");
     shown_.Declare(line, "--tokens");
+    unknown_.Declare(line);
     line.Group("Model");
     model_.Declare(line);
     line.AddExample("a completion",
@@ -50,6 +51,7 @@ class LmExplain : public Command {
     const Predictor predictor(memory);
     RESMEM_ASSIGN_OR_RETURN(PredictOptions options, shown_.answer().Choose(predictor));
     options.threads = model_.threads();
+    RESMEM_RETURN_IF_ERROR(unknown_.Apply(predictor, memory_path_, &options));
     const auto dim = static_cast<size_t>(model.manifest().dim);
     const auto classes = static_cast<size_t>(model.manifest().classes);
     const size_t shown = std::min(static_cast<size_t>(last_), ids.size());
@@ -75,6 +77,7 @@ class LmExplain : public Command {
   std::string memory_path_, text_;
   int64_t last_ = 1, neighbors_ = 8;
   TokenNeighborOptions shown_;
+  UnknownRate unknown_;
   TokenModelOptions model_;
 };
 

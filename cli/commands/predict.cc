@@ -28,12 +28,12 @@ class Predict : public Command {
   // Scores of one block, and the buffers they are made in.
   struct Scores {
     Neighbors neighbors;
-    std::vector<float> base, resmem;
+    std::vector<float> base, resmem, percentiles;
   };
   Status CheckOptions(const MemoryDescription& description);
   Status ScoreBlock(const Predictor& predictor, const Rows& rows, Scores* scores) const;
-  Status WriteBlock(const Predictor& predictor, std::span<const int64_t> numbers, const Rows& rows,
-                    const Scores& scores, const PredictionLines& lines, Output* out) const;
+  Status WriteBlock(std::span<const int64_t> numbers, const Rows& rows, const Scores& scores,
+                    const PredictionLines& lines, Output* out) const;
   Status Classify(std::span<const float> base, std::span<const float> scores,
                   std::vector<float>* probabilities, PredictionLine* line) const;
 
@@ -47,7 +47,8 @@ class Predict : public Command {
   int64_t top_ = 0, block_rows_ = 4096;
   std::string calibrator_;
   std::optional<float> calibrator_temperature_;
-  std::optional<double> unknown_rate_;
+  UnknownRate unknown_;
+  bool tells_distances_ = false;
 };
 
 void Predict::Declare(CommandLine& line) {
@@ -84,10 +85,7 @@ void Predict::Declare(CommandLine& line) {
   line.Value("--calibrator-temperature", &calibrator_temperature_, "X",
              "temperature of --calibrator log-temperature, above 0")
       .Default("as stored in the memory");
-  line.Value("--unknown-rate", &unknown_rate_, "X",
-             "also how far each row lies from the memory, as a percentile of the rows it was tuned "
-             "on, and whether it is unknown: farther than all but this share of them, 0 to 1")
-      .Default("off");
+  unknown_.Declare(line);
   line.Value("--block", &block_rows_, "ROWS",
              "rows processed at once; the answer does not depend on it");
   DeclareThreads(line, &options_.threads);
@@ -109,9 +107,6 @@ Status Predict::CheckOptions(const MemoryDescription& description) {
     return usage("--top: " + memory_path_ + " is a regression and has no classes");
   }
   top_ = std::min(top_, description.outputs);
-  if (unknown_rate_.has_value() && !(*unknown_rate_ >= 0 && *unknown_rate_ <= 1)) {
-    return usage("--unknown-rate " + ShortNumber(*unknown_rate_) + ": give a share, 0 to 1");
-  }
   if (calibrator_.empty()) calibrator_ = description.calibrator;
   if (!calibrator_temperature_.has_value()) {
     calibrator_temperature_ = description.calibrator_temperature;
@@ -132,7 +127,12 @@ Status Predict::ScoreBlock(const Predictor& predictor, const Rows& rows, Scores*
   base.parameters.temperature = 1;  // softmax(f): what the base says without us
   RESMEM_RETURN_IF_ERROR(
       predictor.Score(rows.keys, rows.logits, scores->neighbors, base, scores->base));
-  return predictor.Score(rows.keys, rows.logits, scores->neighbors, options_, scores->resmem);
+  RESMEM_RETURN_IF_ERROR(
+      predictor.Score(rows.keys, rows.logits, scores->neighbors, options_, scores->resmem));
+  if (!tells_distances_) return {};
+  scores->percentiles.resize(static_cast<size_t>(rows.count()));
+  return predictor.DistancePercentiles(rows.keys, scores->neighbors, {}, options_.threads,
+                                       scores->percentiles);
 }
 
 Status Predict::Classify(std::span<const float> base, std::span<const float> scores,
@@ -161,9 +161,8 @@ Status Predict::Classify(std::span<const float> base, std::span<const float> sco
   return {};
 }
 
-Status Predict::WriteBlock(const Predictor& predictor, std::span<const int64_t> numbers,
-                           const Rows& rows, const Scores& scores, const PredictionLines& lines,
-                           Output* out) const {
+Status Predict::WriteBlock(std::span<const int64_t> numbers, const Rows& rows, const Scores& scores,
+                           const PredictionLines& lines, Output* out) const {
   const auto outputs = static_cast<size_t>(rows.logits.columns);
   std::vector<float> probabilities;
   for (int64_t i = 0; i < rows.count(); ++i) {
@@ -177,9 +176,9 @@ Status Predict::WriteBlock(const Predictor& predictor, std::span<const int64_t> 
     if (lines.classification()) {
       RESMEM_RETURN_IF_ERROR(Classify(line.base_values, line.values, &probabilities, &line));
     }
-    if (unknown_rate_.has_value()) {
-      line.distance_percentile = predictor.DistancePercentile(scores.neighbors, i);
-      line.unknown = line.distance_percentile >= 100 * (1 - *unknown_rate_);
+    if (tells_distances_) {
+      line.distance_percentile = scores.percentiles[static_cast<size_t>(i)];
+      line.unknown = IsUnknown(line.distance_percentile, options_.unknown_rate);
     }
     RESMEM_RETURN_IF_ERROR(out->Write(lines.Line(line)));
   }
@@ -202,11 +201,8 @@ Result<ExitCode> Predict::Run(Console& console) {
   const int threads = options_.threads;
   RESMEM_ASSIGN_OR_RETURN(options_, answer_.Choose(predictor));
   options_.threads = threads;
-  if (unknown_rate_.has_value() && !NeedsBlend(options_.method)) {
-    return Status(ErrorCode::kInvalidArgument,
-                  "--unknown-rate: " + memory_path_ +
-                      " does not know the distances of held-out rows; tune it (resmem tune)");
-  }
+  RESMEM_RETURN_IF_ERROR(unknown_.Apply(predictor, memory_path_, &options_));
+  tells_distances_ = predictor.DistanceNeighbors() > 0;
 
   RESMEM_ASSIGN_OR_RETURN(Output out, Output::Open(output_));
   std::optional<ArrayWriter> scores_file;
@@ -218,7 +214,7 @@ Result<ExitCode> Predict::Run(Console& console) {
   const PredictionLines lines(description, format_,
                               {.ids = dataset.has_ids(),
                                .sources = input.images != nullptr,
-                               .distance = unknown_rate_.has_value(),
+                               .distance = tells_distances_,
                                .top = top_});
   RESMEM_RETURN_IF_ERROR(out.Write(lines.Header()));
   Dataset::Block block;
@@ -233,7 +229,7 @@ Result<ExitCode> Predict::Run(Console& console) {
     std::vector<int64_t> numbers;
     for (int64_t i = 0; i < count; ++i) numbers.push_back(dataset.row_number(begin + i));
     dataset.Drop(begin, count);
-    RESMEM_RETURN_IF_ERROR(WriteBlock(predictor, numbers, block.view, scores, lines, &out));
+    RESMEM_RETURN_IF_ERROR(WriteBlock(numbers, block.view, scores, lines, &out));
     if (scores_file.has_value()) RESMEM_RETURN_IF_ERROR(scores_file->Write(0, scores.resmem));
     console.progress()->Report("predicting", begin + count, dataset.rows());
   }

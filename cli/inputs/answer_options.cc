@@ -49,6 +49,27 @@ Result<Parameters> AnswerOptions::ResMemParameters(const MemoryDescription& desc
   return parameters_.Apply(description.parameters, description.task);
 }
 
+void UnknownRate::Declare(CommandLine& line) {
+  line.Value("--unknown-rate", &rate_, "X",
+             "a row is unknown where it lies farther from the memory than all but this share, 0 to "
+             "1, of the rows it was tuned on; told where the memory has a blend, with the "
+             "percentile of the distance")
+      .Default("0.01");
+}
+
+Status UnknownRate::Apply(const Predictor& predictor, const std::string& memory_path,
+                          PredictOptions* options) const {
+  if (!rate_.has_value()) return {};
+  const Status status = CheckUnknownRate(*rate_);
+  if (!status.ok()) return {status.code(), "--unknown-rate: " + status.message()};
+  options->unknown_rate = *rate_;
+  if (predictor.DistanceNeighbors() > 0) return {};
+  return {ErrorCode::kInvalidArgument,
+          "--unknown-rate: " + memory_path +
+              " does not know the distances of held-out rows; where resmem tune adopts a blend it "
+              "knows them"};
+}
+
 std::string AnswerName(Method method) {
   return method == Method::kResMem ? "ResMem" : MethodName(method);
 }

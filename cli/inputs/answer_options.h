@@ -25,6 +25,18 @@ class AnswerOptions {
   ParameterOptions parameters_;
 };
 
+// --unknown-rate: how many rows like those that tuning saw may be called unknown.
+class UnknownRate {
+ public:
+  void Declare(CommandLine& line);
+  // kInvalidArgument where it was given for a memory that cannot tell, or is no share.
+  Status Apply(const Predictor& predictor, const std::string& memory_path,
+               PredictOptions* options) const;
+
+ private:
+  std::optional<double> rate_;
+};
+
 // "ResMem", "blend".
 std::string AnswerName(Method method);
 

@@ -28,7 +28,22 @@ std::string Signed(double value) {
   return (value < 0 ? "" : "+") + Fixed(value, 6);
 }
 
+// "" where the memory cannot tell.
+std::string DistanceLine(const Explanation& explanation) {
+  return explanation.distance ? "distance       " + DistanceText(explanation) + "\n" : "";
+}
+
 }  // namespace
+
+std::string DistanceText(const Explanation& explanation) {
+  const Explanation::Distance& distance = *explanation.distance;
+  const std::string from =
+      " (unknown from " + ShortNumber(100 * (1 - distance.unknown_rate)) + " % on)";
+  if (distance.percentile < 0) return "unknown: no neighbor";
+  return std::string(distance.unknown ? "unknown: " : "") + "farther than " +
+         Fixed(static_cast<double>(distance.percentile), 1) + " % of the rows it was tuned on" +
+         from;
+}
 
 std::string ExplanationText(const Explanation& explanation, const MemoryDescription& memory,
                             int64_t lines) {
@@ -97,17 +112,18 @@ std::string ExplanationText(const Explanation& explanation, const MemoryDescript
            "in proportion, by convention,\nand \"without neighbors\" is what these shares leave of "
            "base part, labels and expected\n\nbase's answer  " +
            ClassText(memory.class_names, explanation.base_prediction) + "\nour answer     " +
-           ClassText(memory.class_names, explanation.prediction) + "\n";
+           ClassText(memory.class_names, explanation.prediction) + "\n" + DistanceLine(explanation);
   }
   add({"rounding"}, [&](size_t output) { return Scientific(explanation.rounding[output]); });
   add({"score"},
       [&](size_t output) { return Signed(static_cast<double>(explanation.score[output])); });
   if (classification) add_probabilities();
   std::string text = table.Text();
-  if (!classification) return text;
+  if (!classification) return text + DistanceLine(explanation);
 
   text += "\nbase's answer  " + ClassText(memory.class_names, explanation.base_prediction) +
-          "\nour answer     " + ClassText(memory.class_names, explanation.prediction) + "\n";
+          "\nour answer     " + ClassText(memory.class_names, explanation.prediction) + "\n" +
+          DistanceLine(explanation);
   if (explanation.flip_set.empty()) {
     return text + "flip set       none: removing neighbors does not change the answer\n";
   }

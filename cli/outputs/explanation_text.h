@@ -8,6 +8,9 @@
 
 namespace resmem::cli {
 
+// How far the query lies from the memory.  Requires explanation.distance.
+std::string DistanceText(const Explanation& explanation);
+
 // At most `lines` neighbors by name; the rest as one line, so that the columns still add up.
 std::string ExplanationText(const Explanation& explanation, const MemoryDescription& memory,
                             int64_t lines);

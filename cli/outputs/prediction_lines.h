@@ -37,7 +37,7 @@ class PredictionLines {
   // What a line holds besides the answers.
   struct Columns {
     bool ids = false, sources = false;
-    bool distance = false;  // from the memory
+    bool distance = false;  // how far from the memory
     int64_t top = 0;
   };
   PredictionLines(const MemoryDescription& memory, LineFormat format, const Columns& columns);

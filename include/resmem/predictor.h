@@ -24,8 +24,9 @@ namespace resmem {
 struct PredictOptions {
   Parameters parameters;  // Predictor's default: those of the memory's own answer
   Method method = Method::kResMem;
-  float lambda = 0.25f;  // kKnnLm, 0 .. 1: (1 - lambda) softmax(f) + lambda p_knn; no T in it
-  int threads = 0;       // 0: as many as the machine has
+  float lambda = 0.25f;        // kKnnLm, 0 .. 1: (1 - lambda) softmax(f) + lambda p_knn; no T in it
+  int threads = 0;             // 0: as many as the machine has
+  double unknown_rate = 0.01;  // Explain(), as of IsUnknown()
   Progress* progress = nullptr;
 };
 
@@ -58,9 +59,17 @@ class Predictor {
   Status Score(MatrixView keys, MatrixView logits, const Neighbors& neighbors,
                const PredictOptions& options, std::span<float> scores) const;
 
+  // How many neighbors tell how far a query is; 0: the memory has no blend, and cannot tell.
+  int64_t DistanceNeighbors() const;
   // How far query q lies from the memory: the percentile, 0 .. 100, of its distance among the rows
-  // that the memory's blend was fitted on; -1 where it has none, or no neighbor was found.
+  // that the memory's blend was fitted on; -1 where it has none, or no neighbor was found, or fewer
+  // were searched than DistanceNeighbors().
   float DistancePercentile(const Neighbors& neighbors, int64_t q) const;
+  // The same of all queries, one value each.  `found`: their neighbors, which are searched once
+  // more where they are too few to tell; `exclude` as in FindNeighbors().
+  Status DistancePercentiles(MatrixView keys, const Neighbors& found,
+                             std::span<const int64_t> exclude, int threads,
+                             std::span<float> percentiles) const;
 
   // FindNeighbors and Score in one.
   Status Predict(MatrixView keys, MatrixView logits, const PredictOptions& options,
@@ -70,6 +79,11 @@ class Predictor {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+// Whether a query is farther from the memory than all but this share of the rows that its blend was
+// fitted on.  `percentile`: by DistancePercentile(); without any neighbor a query is unknown, too.
+bool IsUnknown(float percentile, double rate);
+Status CheckUnknownRate(double rate);  // a share, 0 .. 1
 
 // Each neighbor's share in an answer with these parameters, queries x neighbors.k: exp(-distance /
 // sigma), divided by the sum over the first parameters.k that exist; 0 for the others.
@@ -99,6 +113,13 @@ struct Explanation {
     std::vector<double> base, labels, expected, residual;
   };
   std::optional<Parts> parts;
+  // By Predictor::DistancePercentile() and IsUnknown(); none where the memory cannot tell.
+  struct Distance {
+    float percentile = -1;
+    double unknown_rate = 0;
+    bool unknown = false;
+  };
+  std::optional<Distance> distance;
   std::vector<double> eta;  // the blend
   // softmax(f / T), or f for regression; the blend: what is left of eta without neighbors' shares
   std::vector<double> base;
@@ -113,6 +134,7 @@ struct Explanation {
   // strongest first, so perhaps not the fewest.  Empty where removing them all does not.
   std::vector<int64_t> flip_set;  // indices into `lines`
 };
+// Of base, resmem and what needs a blend; kUnsupported for other methods.
 Result<Explanation> Explain(const Predictor& predictor, std::span<const float> key,
                             std::span<const float> logits, const PredictOptions& options,
                             int64_t exclude = -1);

@@ -71,7 +71,7 @@ class TuneOptions(ctypes.Structure):
 class PredictOptions(ctypes.Structure):
     _fields_ = [("size", c_size_t), ("method", c_char_p), ("k", c_int64), ("sigma", c_float),
                 ("temperature", c_float), ("lambda_", c_float), ("threads", c_int32),
-                ("watch", Watch)]
+                ("watch", Watch), ("unknown_rate", c_double)]
 
 
 class RowArrays(ctypes.Structure):

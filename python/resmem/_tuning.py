@@ -72,7 +72,10 @@ class Tunable:
         return found
 
     def unknown(self, keys: Any, rate: float = 0.01, *, threads: int = 0) -> np.ndarray:
-        """Which keys are farther than all but this share of the rows the blend was fitted on: an array of bool."""
+        """Which keys are farther than all but this share of the rows the blend was fitted on: an array of bool.
+
+        Without any neighbor a key is unknown, too."""
         if not 0 <= rate <= 1:
             raise _lib.InvalidValue(f"rate {rate}: give a share, 0 to 1")
-        return self.distance_percentiles(keys, threads=threads) >= np.float32(100 * (1 - rate))
+        percentiles = self.distance_percentiles(keys, threads=threads)
+        return (percentiles < 0) | (percentiles >= np.float32(100 * (1 - rate)))

@@ -202,7 +202,10 @@ class Tuning(Document):
 
 
 class Explanation(Document):
-    """One prediction as a sum over its neighbors."""
+    """One prediction as a sum over its neighbors.
+
+    A blend's sum is in log space: ``ledger["parts"]`` sum to it exactly, and so does each neighbor's ``exact`` to
+    the part ``residual``; what else a neighbor's ``contribution`` holds is shared by convention."""
 
     @property
     def ledger(self) -> Dict[str, Any]:
@@ -218,8 +221,18 @@ class Explanation(Document):
 
     @property
     def neighbors(self) -> List[Dict[str, Any]]:
-        """Nearest first: id, row, distance, weight, label, contribution."""
+        """Nearest first: id, row, distance, weight, label, contribution; of a blend also what of it is exact."""
         return self.ledger["lines"]
+
+    @property
+    def distance_percentile(self) -> Optional[float]:
+        """How far the row lies from the memory, 0 to 100 among the rows it was tuned on; None: it cannot tell."""
+        return self.ledger.get("distance_percentile")
+
+    @property
+    def unknown(self) -> Optional[bool]:
+        """Whether it is farther than all but ``unknown_rate`` of them; None: the memory cannot tell."""
+        return self.ledger.get("unknown")
 
     def class_name(self, number: int) -> str:
         names = self.data.get("class_names") or []
@@ -228,8 +241,9 @@ class Explanation(Document):
     def summary(self) -> str:
         if self.prediction is None or self.prediction < 0:
             return f"{len(self.neighbors)} neighbors"
+        far = ", unknown: like nothing it was tuned on" if self.unknown else ""
         return (f"{self.class_name(self.prediction)} (base: {self.class_name(self.base_prediction or 0)}), "
-                f"{len(self.neighbors)} neighbors")
+                f"{len(self.neighbors)} neighbors{far}")
 
     def plot(self, ax: Any = None, most: int = 10) -> Any:
         """What base and neighbors add to the winning output."""
@@ -239,7 +253,8 @@ class Explanation(Document):
         names = ["base"] + [f"row {line['id']}" for line in lines]
         values = [self.ledger["base"][column]] + [line["contribution"][column] for line in lines]
         ax.barh(names[::-1], values[::-1])
-        ax.set_xlabel("added to the score")
+        log = "parts" in self.ledger
+        ax.set_xlabel("added in log space; neighbors' shares partly by convention" if log else "added to the score")
         return ax
 
 

@@ -222,10 +222,17 @@ class _Remembering(BaseEstimator):
             found = self.memory_.neighbors(self._arrays(X)[1], k)
         return (found.distances, found.rows) if return_distance else found.rows
 
-    def explain(self, X: Any) -> List[Explanation]:
-        """Each row's prediction by the memory as an exact sum over its neighbors."""
+    def explain(self, X: Any, unknown_rate: float = 0.01) -> List[Explanation]:
+        """Each row's prediction by the memory as a sum over its neighbors, and how far the row lies from it."""
         _, keys, outputs = self._arrays(X)
-        return [self.memory_.explain(keys[i], outputs[i].astype(np.float32)) for i in range(keys.shape[0])]
+        return [self.memory_.explain(keys[i], outputs[i].astype(np.float32), unknown_rate=unknown_rate)
+                for i in range(keys.shape[0])]
+
+    def unknown(self, X: Any, rate: float = 0.01) -> np.ndarray:
+        """Which rows are farther from the memory than all but this share of those its blend was fitted on.
+
+        A memory without a blend raises ``InvalidValue``."""
+        return self.memory_.unknown(self._arrays(X)[1], rate)
 
     def doctor(self, X: Any = None, y: Any = None) -> Diagnosis:
         """Is the memory in order, and does it help?  On rows given, or on its own, each without itself."""

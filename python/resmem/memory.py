@@ -417,10 +417,13 @@ check the path, or create one with: resmem memorize
 
     def explain(self, key: Any, logits: Any, *, without_id: Optional[int] = None, method: Optional[str] = None,
                 k: Optional[int] = None, sigma: Optional[float] = None, temperature: Optional[float] = None,
-                threads: int = 0) -> Explanation:
-        """One prediction as an exact sum: the base's share and each neighbor's."""
+                unknown_rate: float = 0.01, threads: int = 0) -> Explanation:
+        """One prediction as a sum: the base's share and each neighbor's, and how far the row lies from the memory.
+
+        Of a blend the sum is in log space, and of a neighbor's share a part is convention: see docs/predictor.md."""
         key, logits = matrix(key, "key"), matrix(logits, "logits of the row")
         options = self._predict_options(method, k, sigma, temperature, None, threads)
+        options.unknown_rate = unknown_rate
         without = None if without_id is None else ctypes.byref(ctypes.c_uint64(without_id))
         return document(Explanation, "explain", self._open(), ctypes.byref(matrix_struct(key)),
                         ctypes.byref(matrix_struct(logits)), ctypes.byref(options), without)

@@ -101,9 +101,13 @@ class TorchMemory(nn.Module):
         keys, logits, labels = self.collect(loader)
         return self.memory.evaluate(keys, logits, **_answers(self.memory.task, labels), **options)
 
-    def explain(self, x: Any) -> List[Explanation]:
+    def explain(self, x: Any, unknown_rate: float = 0.01) -> List[Explanation]:
         keys, logits = (_rows(values) for values in self.arrays(x))
-        return [self.memory.explain(keys[i], logits[i]) for i in range(keys.shape[0])]
+        return [self.memory.explain(keys[i], logits[i], unknown_rate=unknown_rate) for i in range(keys.shape[0])]
+
+    def unknown(self, x: Any, rate: float = 0.01) -> np.ndarray:
+        """Which inputs are farther from the memory than all but this share of those its blend was fitted on."""
+        return self.memory.unknown(_rows(self.arrays(x)[0]), rate)
 
     def learn(self, x: Any, labels: Any) -> np.ndarray:
         """Remembers a batch without training; gives its ids."""

@@ -41,8 +41,8 @@ Status AnswerFromShards(const MemoryState& state, MatrixView keys, MatrixView lo
         ErrorCode::kUnsupported,
         "method \"nearest-class-mean\" reads every row, and a gateway has none; ask by another"};
   }
-  RESMEM_ASSIGN_OR_RETURN(Gathered gathered,
-                          state.shards->Gather(state.memory, keys, options.parameters.k));
+  const int64_t k = std::max(options.parameters.k, state.predictor.DistanceNeighbors());
+  RESMEM_ASSIGN_OR_RETURN(Gathered gathered, state.shards->Gather(state.memory, keys, k));
   answers->neighbors = std::move(gathered.neighbors);
   answers->missing = std::move(gathered.missing);
   return Predictor(gathered.rows).Score(keys, logits, answers->neighbors, options, answers->scores);
@@ -91,6 +91,7 @@ Result<PredictOptions> ChooseOptions(const MemoryState& state, const AnswerParam
     options = state.predictor.OptionsOf(method);
     if (method == Method::kBase) options.parameters.temperature = 1;  // as it is without us
   }
+  options.unknown_rate = parameters.unknown_rate.value_or(options.unknown_rate);
   if (parameters.k) options.parameters.k = *parameters.k;
   if (parameters.sigma) options.parameters.sigma = *parameters.sigma;
   if (parameters.temperature) options.parameters.temperature = *parameters.temperature;
@@ -135,9 +136,10 @@ Result<Answers> AnswerSound(const MemoryState& state, MatrixView keys, MatrixVie
   } else {
     RESMEM_RETURN_IF_ERROR(AnswerFromShards(state, keys, logits, options, &answers));
   }
-  for (int64_t q = 0; q < keys.rows; ++q) {
-    answers.percentile.push_back(state.predictor.DistancePercentile(answers.neighbors, q));
-    if (!state.classifies()) continue;
+  answers.percentile.resize(static_cast<size_t>(keys.rows));
+  RESMEM_RETURN_IF_ERROR(state.predictor.DistancePercentiles(keys, answers.neighbors, {},
+                                                             options.threads, answers.percentile));
+  for (int64_t q = 0; state.classifies() && q < keys.rows; ++q) {
     const std::span<const float> line(answers.scores);
     answers.prediction.push_back(ArgMax(line.subspan(static_cast<size_t>(q) * outputs, outputs)));
     answers.base_prediction.push_back(ArgMax(logits.row_span(q)));

@@ -51,6 +51,7 @@ struct MemoryState {
   const MemoryDescription& description() const { return memory.description(); }
   int64_t rows() const;  // that answers are made of
   bool classifies() const { return description().task == Task::kClassification; }
+  bool tells_distances() const { return predictor.DistanceNeighbors() > 0; }
   bool has_class_names() const {
     return !description().class_names.empty() || (model && model->tokenizer() != nullptr);
   }
@@ -80,7 +81,7 @@ struct Answers {
   std::vector<float> scores;                         // rows x outputs
   std::vector<float> probabilities;                  // classification; empty for nearest-class-mean
   std::vector<int64_t> prediction, base_prediction;  // classification
-  std::vector<float> percentile;                     // Predictor::DistancePercentile
+  std::vector<float> percentile;                     // Predictor::DistancePercentiles
   Neighbors neighbors;
   std::vector<int64_t> missing;  // shards that did not answer, counted from 1
 };

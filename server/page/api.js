@@ -121,15 +121,15 @@ async function embed(name, input, parts) {
   const size = parts.reduce((sum, part) => sum + part.length, 0);
   const head = JSON.stringify({
     inputs: [{...input, parameters: {binary_data_size: size}}],
-    outputs: [{name: "keys"}, {name: "logits"}, {name: "distance_percentile"}],
+    outputs: [{name: "keys"}, {name: "logits"}],
   });
   const length = new TextEncoder().encode(head).length;
   const {data} = await json("POST", `/v2/models/${encodeURIComponent(name)}/infer`, {
     body: new Blob([head, ...parts]),
     headers: {"Inference-Header-Content-Length": String(length)},
   });
-  const [keys, logits, [percentile]] = data.outputs.map((output) => output.data);
-  return {keys, logits, percentile};
+  const [keys, logits] = data.outputs.map((output) => output.data);
+  return {keys, logits};
 }
 
 // A BYTES tensor of one element: its length, 4 bytes, before it.

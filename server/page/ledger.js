@@ -1,4 +1,4 @@
-// The exact sum behind an answer, and the neighbors that it is made of.
+// The sum behind an answer, and the neighbors that it is made of.
 import {el, field, percent, signed, table} from "./dom.js";
 import {rowImage} from "./row_image.js";
 import {className, state} from "./state.js";
@@ -32,20 +32,42 @@ export function neighborList(ledger, actions) {
                  percent(rest)} of the weight; the ledger lists all.`));
 }
 
-function sumTable(ledger, column) {
-  const log = ledger.parts !== undefined;
-  const rows = [[log ? "base, in log space" : "base", "", "", signed(ledger.base[column], 6)]];
-  for (const line of ledger.lines) {
+const PARTS = {base: "base part", labels: "labels", expected: "expected", residual: "residual"};
+
+// A blend's sum is in log space, and a part of what neighbors add to it is convention.
+function blendTable(ledger, column) {
+  const exact = (line) => line.exact[column];
+  const sum = (name, value) => [name, "", "", "", "", value];
+  const rows = [sum("without neighbors", signed(ledger.base[column], 6))];
+  for (const line of ledger.lines)
     rows.push([
-      `row ${line.id}${state.memory.classifies ? `, ${className(line.label)}` : ""}`,
-      line.distance.toFixed(4), line.weight.toFixed(4), signed(line.contribution[column], 6)
+      ...lineCells(line), signed(exact(line), 6), signed(line.contribution[column] - exact(line), 6),
+      signed(line.contribution[column], 6)
     ]);
-  }
+  rows.push(
+      sum("rounding", signed(ledger.rounding[column], 9)),
+      sum("sum, in log space", signed(ledger.score[column], 6)),
+      sum("probability: softmax over all classes", ledger.probability[column].toFixed(6)));
+  for (const [part, name] of Object.entries(PARTS))
+    rows.push(sum(`of the sum: ${name}`, signed(ledger.parts[part][column], 6)));
+  return el(
+      "div", null,
+      el("p", {class: "quiet convention"},
+         "Base part, labels, expected and residual sum to the answer exactly, and so do the neighbors in the residual (exact). Labels and expected are logarithms, no sums over neighbors: their shares are in proportion, by convention."),
+      table("The ledger", ["part", "distance", "weight", "exact", "by convention", "adds"], rows));
+}
+
+const lineCells = (line) =>
+    [`row ${line.id}${state.memory.classifies ? `, ${className(line.label)}` : ""}`,
+     line.distance.toFixed(4), line.weight.toFixed(4)];
+
+function sumTable(ledger, column) {
+  if (ledger.parts !== undefined) return blendTable(ledger, column);
+  const rows = [["base", "", "", signed(ledger.base[column], 6)]];
+  for (const line of ledger.lines)
+    rows.push([...lineCells(line), signed(line.contribution[column], 6)]);
   rows.push(["rounding", "", "", signed(ledger.rounding[column], 9)]);
-  rows.push([log ? "sum, in log space" : "score", "", "", signed(ledger.score[column], 6)]);
-  if (log)
-    rows.push(
-        ["probability: softmax over all classes", "", "", ledger.probability[column].toFixed(6)]);
+  rows.push(["score", "", "", signed(ledger.score[column], 6)]);
   return table("The ledger", ["part", "distance", "weight", "adds"], rows);
 }
 

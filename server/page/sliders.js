@@ -3,6 +3,7 @@ import {button, el, field, number} from "./dom.js";
 import {state} from "./state.js";
 
 const STEPS = 200;
+const DEFAULT_RATE = 0.01;  // of the service
 
 // A slider over [low, high] by equal factors.
 function ratioSlider(name, id, {whole = false} = {}) {
@@ -46,6 +47,8 @@ export function Sliders(onChange) {
     shareText.textContent = `${share.value} %`;
     share.setAttribute("aria-valuetext", shareText.textContent);
   };
+  const rate = el("select", {id: "unknown-rate"},
+                  ...[0.1, 1, 5, 10].map((percent) => el("option", {value: percent / 100}, `${percent} %`)));
   let resmem = null;  // its own parameters, once an answer told them
 
   const reset = () => {
@@ -54,6 +57,7 @@ export function Sliders(onChange) {
     sigma.set(own.sigma, own.sigma / 20, own.sigma * 20);
     temperature.set(own.temperature, 0.1, 10);
     share.value = 100;
+    rate.value = DEFAULT_RATE;
     showShare();
   };
   const changed = (redraw) => onChange({redraw});
@@ -63,6 +67,7 @@ export function Sliders(onChange) {
     showShare();
     changed(true);
   });
+  rate.addEventListener("change", () => changed(false));
   method.addEventListener("change", () => {
     reset();
     changed(false);
@@ -78,6 +83,7 @@ export function Sliders(onChange) {
                  },
                  "Blend: share of the memory"),
               share, shareText),
+           field("Unknown: farther than all but", rate),
            button(
                "The memory's own values",
                () => {
@@ -103,6 +109,7 @@ export function Sliders(onChange) {
       if (k.touched) all.k = k.value();
       if (sigma.touched) all.sigma = sigma.value();
       if (temperature.touched) all.temperature = temperature.value();
+      if (Number(rate.value) !== DEFAULT_RATE) all.unknown_rate = Number(rate.value);
       return all;
     },
   };

@@ -66,7 +66,7 @@ export function TryView(root, page) {
   const why = el("div", {class: "why"});
   const code = el("div", {class: "codes"});
   const time = el("small", {id: "time"});
-  const far = el("p", {class: "warning", hidden: true});
+  const far = el("p", {id: "distance", hidden: true});
   let answer = null, ledger = null, asked = null, timer = 0, countTimer = 0;
 
   const sliders = Sliders(({redraw}) => {
@@ -104,7 +104,7 @@ export function TryView(root, page) {
         undefined;
     why.replaceChildren(
         el("h3", null, "Neighbors"), neighborList(ledger, actions),
-        el("details", {open}, el("summary", null, "The exact ledger"), ledgerTable(ledger, kept)));
+        el("details", {open}, el("summary", null, ledger.parts ? "The ledger" : "The exact ledger"), ledgerTable(ledger, kept)));
     code.replaceChildren(
         el("details", {open: code.querySelector("details")?.open ?? false},
            el("summary", null, "This question as curl or Python"),
@@ -126,6 +126,7 @@ export function TryView(root, page) {
     sliders.learnParameters(document.run.memory.parameters);
     answer = readAnswer(query, ledger);
     if (state.memory.classifies) say(`Answer: ${className(ledger.prediction)}`);
+    showDistance(ledger);
     draw();
     drawWhy(shownBody(query, how));
   }
@@ -135,21 +136,25 @@ export function TryView(root, page) {
     timer = setTimeout(() => page.run(ask), REST);
   }
 
-  function showDistance(query, percentile) {
-    far.hidden = query !== state.query || !(percentile >= 99);
+  function showDistance({distance_percentile: percentile, unknown, unknown_rate: rate}) {
+    far.hidden = percentile === undefined;
+    if (far.hidden) return;
+    far.className = unknown ? "warning" : "quiet";
+    const where = percentile < 0 ?
+        "there is no neighbor" :
+        `it lies farther away than ${number(percentile)} % of the rows that the memory was tuned on`;
     far.textContent =
-        "Nothing like this is remembered: it lies farther away than 99 % of the rows that the memory was tuned on, so the base answers.";
+        unknown ? `Unknown: ${where}.` : `Not unknown: ${where} (unknown from ${number(100 * (1 - rate))} %).`;
   }
 
-  // The query as a client would send it: it joins the recent ones, and tells how far away it is.
+  // The query as a client would send it: it joins the recent ones.
   async function count(query) {
     if (query.leaveOut !== undefined || query.counted) return;
     const tensor = (name, data) => ({name, datatype: "FP32", shape: [1, data.length], data});
-    const {data} = await api.infer(state.memory.name, {
+    await api.infer(state.memory.name, {
       inputs: [tensor("keys", query.keys), tensor("logits", query.logits)],
       outputs: [{name: "distance_percentile"}],
     });
-    showDistance(query, data.outputs[0].data[0]);
   }
 
   const correct = button("Correct this answer", () => page.go("teach"), {hidden: true});
@@ -177,7 +182,6 @@ export function TryView(root, page) {
     }
     later();
     const query = state.query;
-    showDistance(query, query.percentile);
     countTimer = setTimeout(() => page.background(() => count(query)), COUNTED);
   });
   on("edited", () => state.query && later());

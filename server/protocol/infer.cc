@@ -163,6 +163,11 @@ Result<AnswerParameters> ReadAnswerParameters(const JsonValue& object) {
   RESMEM_RETURN_IF_ERROR(ReadWhole(object, "timeout", &read.timeout));
   RESMEM_RETURN_IF_ERROR(ReadPositive(object, "sigma", &read.sigma));
   RESMEM_RETURN_IF_ERROR(ReadPositive(object, "temperature", &read.temperature));
+  if (const JsonValue* rate = object.Find("unknown_rate")) {
+    const double value = rate->kind == JsonValue::Kind::kNumber ? rate->number.AsDouble() : -1;
+    if (!(value >= 0 && value <= 1)) return Bad("unknown_rate is no share, 0 to 1");
+    read.unknown_rate = value;
+  }
   if (const JsonValue* partial = object.Find("allow_partial")) {
     if (partial->kind != JsonValue::Kind::kBool) return Bad("allow_partial is not true or false");
     read.allow_partial = partial->boolean;

@@ -24,14 +24,15 @@ struct RequestedOutput {
 struct AnswerParameters {
   std::optional<int64_t> k;
   std::optional<float> sigma, temperature;
-  std::string method;              // "" for the memory's own
-  std::optional<int64_t> timeout;  // microseconds in the queue
-  bool allow_partial = false;      // of a gateway: answer though shards are missing
+  std::optional<double> unknown_rate;  // 0 .. 1
+  std::string method;                  // "" for the memory's own
+  std::optional<int64_t> timeout;      // microseconds in the queue
+  bool allow_partial = false;          // of a gateway: answer though shards are missing
 
   bool operator==(const AnswerParameters&) const = default;
 };
-// From an object of "k", "sigma", "temperature", "method", "timeout", "allow_partial"; others are
-// not looked at.
+// From an object of "k", "sigma", "temperature", "method", "timeout", "allow_partial",
+// "unknown_rate"; others are not looked at.
 Result<AnswerParameters> ReadAnswerParameters(const JsonValue& object);
 
 struct InferRequest {

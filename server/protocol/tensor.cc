@@ -14,9 +14,10 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "tensors are little endian");
 
-constexpr std::array<const char*, 8> kNames = {"FP32",  "FP64",  "FP16",   "UINT8",
-                                               "INT32", "INT64", "UINT64", "BYTES"};
-constexpr std::array<int64_t, 8> kSizes = {4, 8, 2, 1, 4, 8, 8, 0};
+constexpr std::array<const char*, 9> kNames = {"FP32",  "FP64",   "FP16",  "UINT8", "INT32",
+                                               "INT64", "UINT64", "BYTES", "BOOL"};
+constexpr size_t kInputs = 8;  // BOOL is for answers
+constexpr std::array<int64_t, 9> kSizes = {4, 8, 2, 1, 4, 8, 8, 0, 1};
 
 Status Wrong(const Tensor& tensor, const std::string& what) {
   return {ErrorCode::kBadData, "input \"" + tensor.name + "\": " + what};
@@ -121,7 +122,7 @@ const char* DataTypeName(DataType type) {
 }
 
 Result<DataType> FindDataType(std::string_view name) {
-  for (size_t i = 0; i < kNames.size(); ++i) {
+  for (size_t i = 0; i < kInputs; ++i) {
     if (name == kNames[i]) return static_cast<DataType>(i);
   }
   return Status(ErrorCode::kBadData, "datatype \"" + std::string(name.substr(0, 40)) +
@@ -213,6 +214,14 @@ Status ReadBinaryValues(std::string_view bytes, int64_t count, Tensor* tensor) {
 
 void AppendJsonValues(const Tensor& tensor, std::string* json) {
   switch (tensor.type) {
+    case DataType::kBool:
+      *json += '[';
+      for (size_t i = 0; i < tensor.bytes.size(); ++i) {
+        *json += i > 0 ? "," : "";
+        *json += tensor.bytes[i] != 0 ? "true" : "false";
+      }
+      *json += ']';
+      return;
     case DataType::kUint8:
       return AppendNumbers(std::span<const uint8_t>(tensor.bytes), json);
     case DataType::kInt32:
@@ -235,6 +244,7 @@ void AppendJsonValues(const Tensor& tensor, std::string* json) {
 
 void AppendBinaryValues(const Tensor& tensor, std::string* bytes) {
   switch (tensor.type) {
+    case DataType::kBool:
     case DataType::kUint8:
       return AppendAs<uint8_t>(tensor.bytes, bytes);
     case DataType::kInt32:

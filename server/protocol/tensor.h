@@ -12,10 +12,10 @@
 
 namespace resmem::serve {
 
-enum class DataType { kFp32, kFp64, kFp16, kUint8, kInt32, kInt64, kUint64, kBytes };
-const char* DataTypeName(DataType type);  // "FP32"
-Result<DataType> FindDataType(std::string_view name);
-int64_t BytesOf(DataType type);  // of one value; 0 for kBytes
+enum class DataType { kFp32, kFp64, kFp16, kUint8, kInt32, kInt64, kUint64, kBytes, kBool };
+const char* DataTypeName(DataType type);               // "FP32"
+Result<DataType> FindDataType(std::string_view name);  // of an input: all but kBool
+int64_t BytesOf(DataType type);                        // of one value; 0 for kBytes
 
 struct Shape {
   std::vector<int64_t> sizes;
@@ -25,8 +25,8 @@ struct Shape {
   std::string Text() const;  // "[2,64]"
 };
 
-// Values as one of these; which one, its type says: FP* in `floats`, UINT8 in `bytes`, INT* in
-// `whole`, UINT64 in `unsigned_whole`, BYTES in `texts`.
+// Values as one of these; which one, its type says: FP* in `floats`, UINT8 and BOOL in `bytes`,
+// INT* in `whole`, UINT64 in `unsigned_whole`, BYTES in `texts`.
 struct Tensor {
   std::string name;
   DataType type = DataType::kFp32;

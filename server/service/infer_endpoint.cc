@@ -128,6 +128,15 @@ Tensor WholeOutput(const char* name, std::span<const int64_t> values) {
   return tensor;
 }
 
+Tensor UnknownOutput(std::span<const float> percentiles, double rate) {
+  Tensor tensor;
+  tensor.name = "unknown";
+  tensor.type = DataType::kBool;
+  tensor.shape.sizes = {static_cast<int64_t>(percentiles.size())};
+  for (const float one : percentiles) tensor.bytes.push_back(IsUnknown(one, rate) ? 1 : 0);
+  return tensor;
+}
+
 Tensor NameOutput(const MemoryState& state, std::span<const int64_t> classes) {
   Tensor tensor;
   tensor.name = "class_name";
@@ -163,6 +172,9 @@ Result<Tensor> MakeOutput(const MemoryState& state, const Answers& answers, int6
   if (name == "distance_percentile") {
     return FloatOutput("distance_percentile", {rows}, part(answers.percentile));
   }
+  if (name == "unknown" && state.tells_distances()) {
+    return UnknownOutput(part(answers.percentile), asked.options.unknown_rate);
+  }
   if (state.classifies()) {
     if (name == "probabilities" && !answers.probabilities.empty()) {
       return floats("probabilities", answers.probabilities);
@@ -192,6 +204,10 @@ Response Format(const MemoryState& state, const std::string& model, const Answer
                       : answers.probabilities.empty() ? "scores"
                                                       : "probabilities",
                       binary});
+    if (state.tells_distances()) {
+      wanted.push_back({"distance_percentile", binary});
+      wanted.push_back({"unknown", binary});
+    }
   }
   std::vector<Tensor> outputs;
   const auto binary = std::make_unique<bool[]>(wanted.size());

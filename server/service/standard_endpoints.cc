@@ -52,6 +52,7 @@ std::vector<std::string> OutputsOf(const MemoryState& state) {
   }
   all.push_back(TensorJson("scores", "FP32", {-1, outputs}));
   all.push_back(TensorJson("distance_percentile", "FP32", {-1}));
+  if (state.tells_distances()) all.push_back(TensorJson("unknown", "BOOL", {-1}));
   all.push_back(TensorJson("keys", "FP32", {-1, state.description().dim}));
   all.push_back(TensorJson("logits", "FP32", {-1, outputs}));
   return all;

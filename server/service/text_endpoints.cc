@@ -62,6 +62,7 @@ struct Reading {
   int64_t last = 1, top = 5;
   Embedded made;
   Answers answers;
+  double unknown_rate = 0;
 
   Result<std::string> Json(const MemoryState& state) const;
 };
@@ -88,6 +89,7 @@ Status Read(const Context& context, const MemoryState& state, const JsonValue& b
   RESMEM_ASSIGN_OR_RETURN(PredictOptions options,
                           ChooseOptions(state, parameters, context.limits.k));
   options.threads = 1;
+  reading->unknown_rate = options.unknown_rate;
   Embedded& made = reading->made;
   RESMEM_RETURN_IF_ERROR(model->EmbedTokens(reading->ids, reading->last, &made));
   RESMEM_ASSIGN_OR_RETURN(reading->answers,
@@ -122,6 +124,11 @@ Result<std::string> Reading::Json(const MemoryState& state) const {
         .Add("text", grew ? now.substr(before.size()) : model.TokenText(ids[at]))
         .AddJson("base", TopTokens(model, base, top))
         .AddJson("memory", TopTokens(model, line(memory), top));
+    if (state.tells_distances()) {
+      const float percentile = answers.percentile[static_cast<size_t>(row)];
+      json.Add("distance_percentile", percentile)
+          .Add("unknown", IsUnknown(percentile, unknown_rate));
+    }
     if (at + 1 < ids.size()) {
       const auto next = static_cast<size_t>(ids[at + 1]);
       json.Add("next", ids[at + 1])

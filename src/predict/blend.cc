@@ -70,11 +70,12 @@ float FadeOf(const Blend& blend, const BlendGates& gates) {
 
 float PercentileOf(const Blend& blend, float distance) {
   const std::vector<float>& at = blend.distances;
-  const auto above = std::upper_bound(at.begin(), at.end(), distance);
-  if (above == at.begin()) return 0;
-  if (above == at.end()) return 100;
-  const float low = *(above - 1), high = *above;
-  return static_cast<float>(above - at.begin() - 1) + (distance - low) / (high - low);
+  // Of equal ones the first: a row is not farther than those at the same distance.
+  const auto next = std::lower_bound(at.begin(), at.end(), distance);
+  if (next == at.begin()) return 0;
+  if (next == at.end()) return 100;
+  const float low = *(next - 1), high = *next;
+  return static_cast<float>(next - at.begin() - 1) + (distance - low) / (high - low);
 }
 
 std::array<float, Blend::kParts> CoefficientsOf(const Blend& blend, const BlendGates& gates) {
@@ -176,13 +177,13 @@ void BlendRow::Answer(const Blend& blend, std::span<const float> logits,
   Softmax(out.data(), outputs, 1.0f, out.data());
 }
 
-void BlendRow::SumLabels(std::span<const float> residual) {
+void BlendRow::SumLabels(std::span<const float> sum) {
   const WeightedNeighbors& neighbors = correction_.neighbors();
   labeled_.clear();
   labeled_.reserve(neighbors.rows.size());
   for (size_t i = 0; i < neighbors.rows.size(); ++i) {
     const auto label = static_cast<size_t>(memory_->label(neighbors.rows[i]));
-    if (label_sums_[label] == 0) labeled_.push_back({label, residual[label]});
+    if (label_sums_[label] == 0) labeled_.push_back({label, sum[label] * neighbors.scale});
     label_sums_[label] += neighbors.weights[i];
   }
 }
@@ -196,17 +197,17 @@ void BlendRow::Predict(const Blend& blend, const Parameters& parameters,
   if (correction_.empty()) {
     return Softmax(logits.data(), outputs, blend.base_temperature, out.data());
   }
-  std::ranges::fill(out, 0.0f);
-  correction_.AddTo(parameters.temperature, out);
-  SumLabels(out);
+  const std::span<float> sum = correction_.Sum(parameters.temperature, out.data());
+  SumLabels(sum);
   EtaTerms terms;
+  terms.scale = correction_.neighbors().scale;
   terms.prior = blend.prior;
   terms.base_temperature = blend.base_temperature;
   terms.shape = BaseExponentials(logits.data(), outputs, blend.base_temperature, scratch_.data());
   gates_.spread = terms.shape.spread;
   const std::array<float, Blend::kParts> b = CoefficientsOf(blend, gates_);
   std::ranges::copy(b, terms.b);
-  EtaWithoutLabels(terms, logits.data(), scratch_.data(), outputs, out.data());
+  EtaWithoutLabels(terms, logits.data(), scratch_.data(), outputs, sum.data(), out.data());
   // The few that are a neighbor's label: one by one, as LogMixture() does.
   const float log_total = PortableLog(terms.shape.total), log_prior = PortableLog(blend.prior);
   for (const auto& [label, residual] : labeled_) {
@@ -215,9 +216,9 @@ void BlendRow::Predict(const Blend& blend, const Parameters& parameters,
     const float over = std::max(logits[label] - terms.shape.largest, kLeastLog);
     const float without = (log_prior - log_total) + over * (1 / blend.base_temperature);
     const float base = blend.prior * (scratch_[label] / terms.shape.total);
-    const auto log_mixture = [&](float sum) {
-      const bool from_sum = sum > 0 && sum + base >= std::numeric_limits<float>::min();
-      return from_sum ? PortableLog(sum + base) : without;
+    const auto log_mixture = [&](float part) {
+      const bool from_sum = part > 0 && part + base >= std::numeric_limits<float>::min();
+      return from_sum ? PortableLog(part + base) : without;
     };
     out[label] = b[kBasePart] * over + b[kLabelsPart] * log_mixture(labels) +
                  b[kExpectedPart] * log_mixture(labels - residual) + b[kResidualPart] * residual;

@@ -94,8 +94,8 @@ class BlendRow {
   void Weigh(std::span<const int64_t> rows, std::span<const float> distances,
              const Parameters& parameters);
   BlendRow(const ResidualMemory& memory, Correction correction);
-  // Adds up label_sums_ and remembers which classes there are.
-  void SumLabels(std::span<const float> residual);
+  // Adds up label_sums_ and remembers which classes there are; `sum`: of residuals, not scaled.
+  void SumLabels(std::span<const float> sum);
 
   const ResidualMemory* memory_;
   const bool classify_;

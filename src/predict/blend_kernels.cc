@@ -42,11 +42,14 @@ HWY_INLINE Vector LogOf(Vector x) {
   return hn::Add(hn::Add(t, y), hn::Mul(e, hn::Set(d, 0.693359375f)));
 }
 
-// body(i, count) for each vector, whole or what is left of one.
+// body(i, count) for each vector, whole or what is left of one: apart, so that whole ones are not
+// asked at every load and store whether they are.
 template <class Body>
 HWY_INLINE void ForVectors(int64_t n, const Body& body) {
   const int64_t step = static_cast<int64_t>(hn::Lanes(Floats()));
-  for (int64_t i = 0; i < n; i += step) body(i, std::min(step, n - i));
+  int64_t i = 0;
+  for (; i + step <= n; i += step) body(i, step);
+  if (i < n) body(i, n - i);
 }
 
 HWY_INLINE Vector LoadSome(const float* x, int64_t count, float rest) {
@@ -176,7 +179,7 @@ float BaseLogs(const float* logits, int64_t n, float temperature, float* shifted
 
 // Classes that no neighbor has as its label: A = 0, B = -(A - B).
 void EtaWithoutLabels(const EtaTerms& terms, const float* logits, const float* e, int64_t n,
-                      float* eta) {
+                      float* sum, float* eta) {
   const Floats d;
   const float inverse = 1 / terms.base_temperature;
   const Vector largest = hn::Set(d, terms.shape.largest), least = hn::Set(d, kLeastLog);
@@ -188,11 +191,13 @@ void EtaWithoutLabels(const EtaTerms& terms, const float* logits, const float* e
   const Vector normal = hn::Set(d, std::numeric_limits<float>::min());
   const Vector b0 = hn::Set(d, terms.b[0] + terms.b[1] * inverse), b1 = hn::Set(d, terms.b[1]),
                b2 = hn::Set(d, terms.b[2]), b3 = hn::Set(d, terms.b[3]);
-  const Vector constant = hn::Mul(b1, log_a);
+  const Vector constant = hn::Mul(b1, log_a), scale = hn::Set(d, terms.scale);
   ForVectors(n, [&](int64_t i, int64_t count) HWY_ATTR {
     const Vector over =
         hn::Max(hn::Sub(LoadSome(logits + i, count, terms.shape.largest), largest), least);
-    const Vector residual = LoadSome(eta + i, count, 0.0f), expected = hn::Sub(zero, residual);
+    const Vector residual = hn::Mul(LoadSome(sum + i, count, 0.0f), scale);
+    StoreSome(zero, count, sum + i);
+    const Vector expected = hn::Sub(zero, residual);
     const Vector without = hn::Add(log_a, hn::Mul(slope, over));
     Vector log_expected = without;
     const auto positive = hn::Gt(expected, zero);
@@ -202,10 +207,10 @@ void EtaWithoutLabels(const EtaTerms& terms, const float* logits, const float* e
       const auto from_sum = hn::And(positive, hn::Ge(mixture, normal));
       log_expected = hn::IfThenElse(from_sum, LogOf(hn::Max(mixture, normal)), without);
     }
-    Vector sum = hn::Add(constant, hn::Mul(b0, over));
-    sum = hn::Add(sum, hn::Mul(b2, log_expected));
-    sum = hn::Add(sum, hn::Mul(b3, residual));
-    StoreSome(sum, count, eta + i);
+    Vector value = hn::Add(constant, hn::Mul(b0, over));
+    value = hn::Add(value, hn::Mul(b2, log_expected));
+    value = hn::Add(value, hn::Mul(b3, residual));
+    StoreSome(value, count, eta + i);
   });
 }
 
@@ -264,8 +269,8 @@ float BaseLogs(const float* logits, int64_t n, float temperature, float* shifted
   return RESMEM_DISPATCH(BaseLogs)(logits, n, temperature, shifted, p, log_p);
 }
 void EtaWithoutLabels(const EtaTerms& terms, const float* logits, const float* e, int64_t n,
-                      float* eta) {
-  RESMEM_DISPATCH(EtaWithoutLabels)(terms, logits, e, n, eta);
+                      float* sum, float* eta) {
+  RESMEM_DISPATCH(EtaWithoutLabels)(terms, logits, e, n, sum, eta);
 }
 void LogMixture(const float* sum, float prior, const float* p, const float* log_p, int64_t n,
                 float* out) {

@@ -36,10 +36,11 @@ struct EtaTerms {
   float b[4] = {};
   float prior = 1, base_temperature = 1;
   BaseShape shape;  // by BaseExponentials() at that temperature
+  float scale = 1;  // A - B = scale * sum
 };
-// `eta` comes as A - B.
+// Leaves `sum` all 0.
 void EtaWithoutLabels(const EtaTerms& terms, const float* logits, const float* e, int64_t n,
-                      float* eta);
+                      float* sum, float* eta);
 
 // out = log(sum + prior * p), log_p being the logarithm of p, which may be too small for a float.
 // Where `sum` is not positive it counts as 0.

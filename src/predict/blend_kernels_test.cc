@@ -60,8 +60,11 @@ std::vector<float> All(int64_t n) {
   terms.prior = 0.7f;
   terms.base_temperature = 1.3f;
   terms.shape = BaseExponentials(logits.data(), n, 1.3f, scratch.data());
-  std::vector<float> at_once = residual;
-  EtaWithoutLabels(terms, logits.data(), scratch.data(), n, at_once.data());
+  terms.scale = 0.5f;
+  std::vector<float> twice = residual, at_once(size);
+  for (float& value : twice) value *= 2;
+  EtaWithoutLabels(terms, logits.data(), scratch.data(), n, twice.data(), at_once.data());
+  EXPECT_EQ(twice, std::vector<float>(size));
   all.insert(all.end(), at_once.begin(), at_once.end());
   all.push_back(terms.shape.spread);
   all.push_back(spread);

@@ -102,6 +102,36 @@ std::vector<double> ReferenceBlend(const ResidualMemory& memory, std::span<const
   return SoftmaxOf(eta);
 }
 
+// What explain says is what predict says, and its parts sum to it.
+void ExpectLedger(const Predictor& predictor, std::span<const float> key,
+                  std::span<const float> logits, std::span<const float> answer, float percentile) {
+  PredictOptions options = predictor.DefaultOptions();
+  options.unknown_rate = 0.25;
+  const Result<Explanation> found = Explain(predictor, key, logits, options);
+  ASSERT_TRUE(found.ok()) << found.status().message();
+  EXPECT_EQ(found->score, std::vector<float>(answer.begin(), answer.end()));
+  EXPECT_EQ(found->probability, found->score);
+  ASSERT_TRUE(found->distance.has_value());
+  EXPECT_EQ(found->distance->percentile, percentile);
+  EXPECT_EQ(found->distance->unknown, percentile >= 75);
+  ASSERT_TRUE(found->parts.has_value());
+  const std::vector<double> p = SoftmaxOf(found->eta);
+  for (size_t c = 0; c < answer.size(); ++c) {
+    EXPECT_NEAR(p[c], answer[c], 2e-6);
+    const Explanation::Parts& parts = *found->parts;
+    EXPECT_NEAR(parts.base[c] + parts.labels[c] + parts.expected[c] + parts.residual[c],
+                found->eta[c], 1e-12);
+    double sum = found->base[c], exact = 0;
+    for (const Explanation::Line& line : found->lines) {
+      sum += line.contribution[c];
+      exact += line.exact[c];
+    }
+    EXPECT_NEAR(exact, parts.residual[c], 1e-5);
+    EXPECT_NEAR(sum + found->rounding[c], found->eta[c], 1e-12);
+    EXPECT_LT(std::abs(found->rounding[c]), 1e-4);
+  }
+}
+
 TEST(Blend, IsItsDefinitionInEveryFormAndTheSameBitsEverywhere) {
   const fixtures::TemporaryFolder folder;
   const RowData data = MakeRows(kRows, kDim, kOutputs);
@@ -151,6 +181,7 @@ TEST(Blend, IsItsDefinitionInEveryFormAndTheSameBitsEverywhere) {
       EXPECT_NEAR(std::accumulate(got.begin(), got.end(), 0.0), 1, 1e-5);
       for (size_t c = 0; c < kOutputs; ++c) EXPECT_NEAR(got[c], expected[c], 1e-5);
       const float percentile = predictor.DistancePercentile(neighbors, q);
+      ExpectLedger(predictor, queries.row_span(q), logits.row_span(q), got, percentile);
       far |= percentile > 99;
       near |= percentile < 90;
     }
@@ -248,8 +279,62 @@ TEST(Percentile, RunsFromZeroToAHundredAlsoWhereDistancesAreEqual) {
   blend.distances.assign(101, 2.0f);
   EXPECT_EQ(PercentileOf(blend, 1), 0);
   EXPECT_EQ(PercentileOf(blend, 3), 100);
+  // What lies as far away as every row that was seen is not unknown.
+  EXPECT_EQ(PercentileOf(blend, 2), 0);
   EXPECT_EQ(FadeOf(blend, {.u = {}, .distance = 2, .neighbors = true}), 1);
   EXPECT_EQ(FadeOf(blend, {.u = {}, .distance = 2.5f, .neighbors = true}), 0);
+}
+
+TEST(Percentile, NeedsTheNeighborsThatItIsMeasuredBy) {
+  const fixtures::TemporaryFolder folder;
+  const RowData data = MakeRows(kRows, kDim, 4);
+  MemoryDescription description = Small();
+  description.blend = MakeBlend(1.4f);
+  description.answer = Method::kBlend;
+  fixtures::Write(folder / "m", description, data.view(description));
+  const ResidualMemory memory = fixtures::Open(folder / "m");
+  const Predictor predictor(memory);
+  EXPECT_EQ(predictor.DistanceNeighbors(), 10);
+  std::vector<float> keys(data.keys.begin(), data.keys.begin() + 20 * kDim);
+  for (float& value : keys) value += 0.2f;
+  const MatrixView queries(keys.data(), 20, kDim);
+  Neighbors ten, three;
+  ASSERT_TRUE(predictor.FindNeighbors(queries, 10, {}, 1, nullptr, &ten).ok());
+  ASSERT_TRUE(predictor.FindNeighbors(queries, 3, {}, 1, nullptr, &three).ok());
+  std::vector<float> by_ten(20), by_three(20), by_none(20), too_short(19);
+  ASSERT_TRUE(predictor.DistancePercentiles(queries, ten, {}, 1, by_ten).ok());
+  ASSERT_TRUE(predictor.DistancePercentiles(queries, three, {}, 1, by_three).ok());
+  ASSERT_TRUE(predictor.DistancePercentiles(queries, {}, {}, 2, by_none).ok());
+  EXPECT_EQ(by_three, by_ten);
+  EXPECT_EQ(by_none, by_ten);
+  EXPECT_EQ(predictor.DistancePercentile(ten, 4), by_ten[4]);
+  EXPECT_EQ(predictor.DistancePercentile(three, 4), -1);
+  EXPECT_EQ(predictor.DistancePercentiles(queries, ten, {}, 1, too_short).code(),
+            ErrorCode::kInvalidArgument);
+  // Explained by fewer, it is as far away as ever.
+  PredictOptions options = predictor.OptionsOf(Method::kResMem);
+  options.parameters.k = 2;
+  const std::vector<float> logits(4);
+  const Result<Explanation> found = Explain(predictor, queries.row_span(4), logits, options);
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->lines.size(), 2u);
+  EXPECT_EQ(found->distance->percentile, by_ten[4]);
+  options.unknown_rate = 1.5;
+  EXPECT_EQ(Explain(predictor, queries.row_span(4), logits, options).status().code(),
+            ErrorCode::kInvalidArgument);
+  options = predictor.OptionsOf(Method::kKnn);
+  EXPECT_EQ(Explain(predictor, queries.row_span(4), logits, options).status().code(),
+            ErrorCode::kUnsupported);
+}
+
+TEST(Percentile, IsUnknownFromTheRateOn) {
+  for (const double rate : {0.0, 0.01, 0.05, 0.07, 0.1, 1.0}) {
+    const auto least = static_cast<float>(100 - 100 * rate);
+    EXPECT_TRUE(IsUnknown(least, rate)) << rate;
+    EXPECT_FALSE(rate < 1 && IsUnknown(std::nextafter(least, 0.0f), rate)) << rate;
+    EXPECT_TRUE(IsUnknown(-1, rate));  // no neighbor
+  }
+  EXPECT_FALSE(CheckUnknownRate(std::numeric_limits<double>::quiet_NaN()).ok());
 }
 
 TEST(Fade, IsOfDistanceTimesThatOfSpread) {

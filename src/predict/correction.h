@@ -59,6 +59,11 @@ class Correction {
   // scores += the weighted mean residual; untouched without neighbors.
   void AddTo(float temperature, std::span<float> scores);
 
+  // What AddTo() adds, before it is multiplied by neighbors().scale: to be left all 0.
+  std::span<float> Sum(float temperature, const float* beside) {
+    return residual_sum_.Sum(neighbors_.rows, neighbors_.weights, temperature, beside);
+  }
+
   // sum[c] = sum_i weight_i y_i[c], the labels or targets in the place of residuals: k-NN.  To be
   // multiplied by neighbors().scale.
   void SumAnswers(std::span<float> sum) const;

@@ -11,6 +11,7 @@
 #include "predict/explain_blend.h"
 #include "resmem/predictor.h"
 #include "support/guard.h"
+#include "support/text.h"
 
 namespace resmem {
 namespace {
@@ -109,26 +110,26 @@ Status AddProbabilities(const MemoryDescription& description, std::span<const fl
                          explanation->probability);
 }
 
-// Neighbors of one query.
-Status FindFor(const Predictor& predictor, std::span<const float> key,
-               const PredictOptions& options, int64_t exclude, Neighbors* out) {
-  const MatrixView keys(key.data(), 1, static_cast<int64_t>(key.size()));
-  const int64_t excluded[1] = {exclude};
-  const std::span<const int64_t> exclusion = exclude < 0 ? std::span<const int64_t>() : excluded;
-  return predictor.FindNeighbors(keys, options.parameters.k, exclusion, options.threads, nullptr,
-                                 out);
+Status AddDistance(const Predictor& predictor, const MatrixView& key, const Neighbors& neighbors,
+                   std::span<const int64_t> exclusion, const PredictOptions& options,
+                   Explanation* explanation) {
+  if (predictor.DistanceNeighbors() == 0) return {};
+  Explanation::Distance distance;
+  RESMEM_RETURN_IF_ERROR(predictor.DistancePercentiles(key, neighbors, exclusion, options.threads,
+                                                       {&distance.percentile, 1}));
+  distance.unknown_rate = options.unknown_rate;
+  distance.unknown = IsUnknown(distance.percentile, options.unknown_rate);
+  explanation->distance = distance;
+  return {};
 }
 
 Result<Explanation> ExplainSum(const Predictor& predictor, std::span<const float> key,
                                std::span<const float> logits, const PredictOptions& options,
-                               int64_t exclude) {
+                               const Neighbors& neighbors) {
   const ResidualMemory& memory = predictor.memory();
   const MatrixView keys(key.data(), 1, static_cast<int64_t>(key.size()));
   const MatrixView base_logits(logits.data(), 1, static_cast<int64_t>(logits.size()));
   PredictOptions resmem = options;
-  RESMEM_RETURN_IF_ERROR(CheckParameters(resmem.parameters));
-  Neighbors neighbors;
-  RESMEM_RETURN_IF_ERROR(FindFor(predictor, key, resmem, exclude, &neighbors));
   Explanation explanation;
   explanation.method = resmem.method;
   explanation.score.resize(logits.size());
@@ -169,11 +170,9 @@ Result<Explanation> ExplainSum(const Predictor& predictor, std::span<const float
 
 Result<Explanation> ExplainLogs(const Predictor& predictor, std::span<const float> key,
                                 std::span<const float> logits, const PredictOptions& options,
-                                int64_t exclude) {
+                                const Neighbors& neighbors) {
   const MatrixView keys(key.data(), 1, static_cast<int64_t>(key.size()));
   const MatrixView base_logits(logits.data(), 1, static_cast<int64_t>(logits.size()));
-  Neighbors neighbors;
-  RESMEM_RETURN_IF_ERROR(FindFor(predictor, key, options, exclude, &neighbors));
   Explanation explanation;
   explanation.score.resize(logits.size());
   RESMEM_RETURN_IF_ERROR(predictor.Score(keys, base_logits, neighbors, options, explanation.score));
@@ -186,13 +185,24 @@ Result<Explanation> ExplainLogs(const Predictor& predictor, std::span<const floa
 Result<Explanation> Explain(const Predictor& predictor, std::span<const float> key,
                             std::span<const float> logits, const PredictOptions& options,
                             int64_t exclude) try {
-  PredictOptions chosen = options;
-  const bool answers = options.method == Method::kBase || NeedsBlend(options.method);
-  if (!answers) chosen.method = Method::kResMem;
+  const bool logs = NeedsBlend(options.method);
+  if (!logs && options.method != Method::kBase && options.method != Method::kResMem) {
+    return Status(ErrorCode::kUnsupported,
+                  Text("the method ", MethodName(options.method),
+                       " has no ledger; explain base, resmem, blend or logit-boost"));
+  }
+  RESMEM_RETURN_IF_ERROR(CheckParameters(options.parameters));
+  RESMEM_RETURN_IF_ERROR(CheckUnknownRate(options.unknown_rate));
+  const MatrixView keys(key.data(), 1, std::ssize(key));
+  const int64_t excluded[1] = {exclude};
+  const std::span<const int64_t> exclusion = exclude < 0 ? std::span<const int64_t>() : excluded;
+  Neighbors neighbors;
+  RESMEM_RETURN_IF_ERROR(predictor.FindNeighbors(keys, options.parameters.k, exclusion,
+                                                 options.threads, nullptr, &neighbors));
   RESMEM_ASSIGN_OR_RETURN(Explanation explanation,
-                          NeedsBlend(chosen.method)
-                              ? ExplainLogs(predictor, key, logits, chosen, exclude)
-                              : ExplainSum(predictor, key, logits, chosen, exclude));
+                          logs ? ExplainLogs(predictor, key, logits, options, neighbors)
+                               : ExplainSum(predictor, key, logits, options, neighbors));
+  RESMEM_RETURN_IF_ERROR(AddDistance(predictor, keys, neighbors, exclusion, options, &explanation));
   RESMEM_RETURN_IF_ERROR(AddProbabilities(predictor.memory().description(), logits, &explanation));
   RESMEM_RETURN_IF_ERROR(MemoryParts::CheckFiles(predictor.memory()));
   return explanation;

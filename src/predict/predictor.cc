@@ -181,9 +181,15 @@ PredictOptions Predictor::OptionsOf(Method method) const {
   return options;
 }
 
+int64_t Predictor::DistanceNeighbors() const {
+  const std::optional<Blend>& blend = memory().description().blend;
+  return blend ? std::min(static_cast<int64_t>(kGuardNeighbor), blend->parameters.k) : 0;
+}
+
 float Predictor::DistancePercentile(const Neighbors& neighbors, int64_t q) const {
   const std::optional<Blend>& blend = memory().description().blend;
   if (!blend || neighbors.k == 0) return -1;
+  if (neighbors.k < std::min(DistanceNeighbors(), memory().rows())) return -1;
   const size_t count = CountNeighbors(neighbors.rows_of(q), blend->parameters.k);
   if (count == 0) return -1;
   return PercentileOf(*blend, neighbors.distances_of(q)[std::min(kGuardNeighbor, count) - 1]);
@@ -211,6 +217,36 @@ Status Predictor::FindNeighbors(MatrixView keys, int64_t k, std::span<const int6
   return MemoryParts::CheckFiles(memory());
 } catch (...) {
   return CaughtException("find the neighbors");
+}
+
+Status Predictor::DistancePercentiles(MatrixView keys, const Neighbors& found,
+                                      std::span<const int64_t> exclude, int threads,
+                                      std::span<float> percentiles) const {
+  if (static_cast<int64_t>(percentiles.size()) != keys.rows) {
+    return {ErrorCode::kInvalidArgument,
+            Text("room for ", percentiles.size(), " percentiles was given, ", keys.rows,
+                 " are needed")};
+  }
+  const int64_t wanted = DistanceNeighbors();
+  Neighbors searched;
+  const bool enough = found.queries == keys.rows && found.k >= std::min(wanted, memory().rows());
+  if (!enough) {
+    RESMEM_RETURN_IF_ERROR(FindNeighbors(keys, wanted, exclude, threads, nullptr, &searched));
+  }
+  for (int64_t q = 0; q < keys.rows; ++q) {
+    percentiles[static_cast<size_t>(q)] = DistancePercentile(enough ? found : searched, q);
+  }
+  return {};
+}
+
+bool IsUnknown(float percentile, double rate) {
+  return percentile < 0 || percentile >= static_cast<float>(100 * (1 - rate));
+}
+
+Status CheckUnknownRate(double rate) {
+  if (rate >= 0 && rate <= 1) return {};
+  return {ErrorCode::kInvalidArgument,
+          Text("the unknown rate is ", rate, "; give a share, 0 to 1")};
 }
 
 Status Predictor::Score(MatrixView keys, MatrixView logits, const Neighbors& neighbors,

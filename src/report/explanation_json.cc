@@ -70,6 +70,12 @@ Json LedgerJson(const Explanation& explanation, const std::vector<size_t>& outpu
     ledger["base_probability"] = Pick(explanation.base_probability, outputs);
     ledger["probability"] = Pick(explanation.probability, outputs);
   }
+  if (explanation.distance) {
+    const Explanation::Distance& distance = *explanation.distance;
+    ledger["distance_percentile"] = Number(static_cast<double>(distance.percentile));
+    ledger["unknown"] = distance.unknown;
+    ledger["unknown_rate"] = Number(distance.unknown_rate);
+  }
   if (!explanation.parts) return ledger;
   ledger["parts"] = {{"base", Pick(explanation.parts->base, outputs)},
                      {"labels", Pick(explanation.parts->labels, outputs)},

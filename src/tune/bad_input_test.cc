@@ -97,6 +97,15 @@ std::vector<BadInput> BadInputs() {
          held_out->logits.resize(static_cast<size_t>(rows * train->classes));
          held_out->labels.resize(static_cast<size_t>(rows));
        }},
+      {"some keys of length zero",
+       [](Problem* train, Problem* held_out) {
+         for (Problem* one : {train, held_out}) {
+           const std::vector<float> keys = one->keys;
+           SetKeys(one, [&](int64_t row, int64_t d) {
+             return row % 3 == 0 ? 0.0f : keys[static_cast<size_t>(row * one->dim + d)];
+           });
+         }
+       }},
       {"logits that are certain",
        [](Problem* train, Problem* held_out) {
          for (Problem* one : {train, held_out}) {
@@ -194,6 +203,75 @@ TEST_F(BadInputTest, GivesAClearErrorOrFiniteAnswers) {
       }
     }
   }
+}
+
+// A ledger of every row by the memory's own answer, and how far it lies.
+void ExpectFiniteLedgers(const ResidualMemory& memory, const Problem& rows) {
+  const Predictor predictor(memory);
+  for (int64_t row = 0; row < rows.rows; ++row) {
+    const Result<Explanation> found =
+        Explain(predictor, rows.view().keys.row_span(row), rows.view().logits.row_span(row),
+                predictor.DefaultOptions());
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    EXPECT_TRUE(AllFinite(found->score) && AllFinite(found->probability));
+    for (const Explanation::Line& line : found->lines) {
+      EXPECT_TRUE(AllFinite({line.contribution.begin(), line.contribution.end()}));
+    }
+    ASSERT_EQ(found->distance.has_value(), memory.description().blend.has_value());
+    if (!found->distance) continue;
+    EXPECT_TRUE(found->distance->percentile >= 0 && found->distance->percentile <= 100);
+  }
+}
+
+// Where one could be fitted a blend answers, whether it would be adopted or not.
+TEST_F(BadInputTest, GivesAClearErrorOrFiniteAnswersWhateverIsDoneToKeys) {
+  const TemporaryFolder folder;
+  int64_t blends = 0;
+  for (const BadInput& bad : BadInputs()) {
+    for (const KeyTransform transform : kTransforms) {
+      SCOPED_TRACE(std::string(bad.name) + ", " + KeyTransformName(transform));
+      Problem train = MakeProblem(140, 4, 6, 1), held_out = MakeProblem(130, 4, 6, 2);
+      bad.spoil(&train, &held_out);
+      MemoryDescription description = Describe(train, {7, 0.9f, 1.3f});
+      description.key_transform = transform;
+      const std::string path = folder / "m.resmem";
+      std::filesystem::remove_all(path);
+      Result<MemoryWriter> writer = MemoryWriter::Create(path, description, train.rows, {});
+      ASSERT_TRUE(writer.ok()) << writer.status().message();
+      ASSERT_TRUE(writer->Add(train.view()).ok());
+      if (const Status finished = writer->Finish(); !finished.ok()) {
+        EXPECT_EQ(transform, KeyTransform::kWhiten);
+        EXPECT_NE(finished.message().find("cannot be whitened"), std::string::npos)
+            << finished.message();
+        continue;
+      }
+      TuneOptions options;
+      options.folds = 3;
+      options.grid.k = bad.grid_k.empty() ? std::vector<int64_t>{3, 20} : bad.grid_k;
+      options.grid.sigma = {0.5f, 1};
+      options.grid.temperature = {1};
+      const Result<Tuning> tuning =
+          Tune(Predictor(fixtures::Open(path)), ReadRows(held_out.view()), options);
+      if (bad.refused != nullptr) {
+        EXPECT_FALSE(tuning.ok());
+        continue;
+      }
+      ASSERT_TRUE(tuning.ok()) << tuning.status().message();
+      ASSERT_TRUE(tuning->blend.has_value());
+      MemoryDescription tuned = ApplyTuning(fixtures::Open(path).description(), *tuning);
+      if (tuning->blend->blend) {
+        tuned.answer = Method::kBlend;
+        tuned.blend = tuning->blend->blend;
+        ++blends;
+      }
+      const Status updated = UpdateDescription(path, tuned);
+      ASSERT_TRUE(updated.ok()) << updated.message();
+      const ResidualMemory memory = fixtures::Open(path);
+      ExpectFinite(memory, held_out);
+      ExpectFiniteLedgers(memory, held_out);
+    }
+  }
+  EXPECT_GT(blends, 10);
 }
 
 // Keys and targets of a regression; the base says 0.

@@ -135,6 +135,7 @@ class Answers(unittest.TestCase):
         self.assertIn("<html", evaluation.html())
         self.assertIn("iframe", evaluation._repr_html_())
         explanation = self.memory.explain(self.keys[400], self.logits[400])
+        self.assertEqual((explanation.distance_percentile, explanation.unknown), (None, None))  # it has no blend
         self.assertEqual(explanation.prediction, predicted[0])
         self.assertEqual([line["row"] for line in explanation.neighbors],
                          self.memory.neighbors(self.keys[400:401]).rows[0].tolist())
@@ -311,6 +312,20 @@ class Changes(unittest.TestCase):
         self.assertAlmostEqual(float(memory.unknown(keys, 0.1).mean()), 0.1, delta=0.02)
         with self.assertRaisesRegex(ValueError, "rate 2"):
             memory.unknown(keys, 2)
+        # Explain tells the same of one row, at any rate.
+        for rate in (0.01, 0.6):
+            flags = memory.unknown(keys, rate)
+            for row in (0, int(np.argmax(percentiles))):
+                explanation = memory.explain(keys[row], logits[row], unknown_rate=rate)
+                self.assertEqual(np.float32(explanation.distance_percentile), percentiles[row])
+                self.assertEqual(explanation.unknown, bool(flags[row]))
+                self.assertEqual("unknown" in explanation.summary(), bool(flags[row]))
+                np.testing.assert_array_equal(np.float32(explanation.ledger["probability"]),
+                                              memory.predict_proba(keys[row:row + 1], logits[row:row + 1])[0])
+        with self.assertRaisesRegex(ValueError, "unknown rate is 2"):
+            memory.explain(keys[0], logits[0], unknown_rate=2)
+        with self.assertRaisesRegex(ValueError, "has no ledger"):
+            memory.explain(keys[0], logits[0], method="knn")
         with self.assertRaisesRegex(ValueError, "0 MB"):
             memory.tune(keys, logits, labels, fit_memory=0)
         memory.undo_tuning()

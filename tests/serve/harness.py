@@ -131,7 +131,7 @@ def output(answer, name):
     return np.array(found["data"], dtype=kind).reshape(found["shape"])
 
 
-def triton_request(inputs, outputs=None, request_id=""):
+def triton_request(inputs, outputs=None, request_id="", parameters=None):
     """Body and headers as tritonclient.http makes them: JSON, then the arrays' bytes, no Content-Type."""
     request, blobs = {}, []
     if request_id:
@@ -151,6 +151,8 @@ def triton_request(inputs, outputs=None, request_id=""):
         request["outputs"] = [{"name": name, "parameters": {"binary_data": True}} for name in outputs]
     else:
         request["parameters"] = {"binary_data_output": True}
+    if parameters:
+        request["parameters"] = {**request.get("parameters", {}), **parameters}
     head = json.dumps(request).encode()
     return head + b"".join(blobs), {"Inference-Header-Content-Length": str(len(head))}
 
@@ -161,7 +163,7 @@ def triton_arrays(body, headers):
     head, at, arrays = json.loads(body[:length]), length, {}
     for each in head["outputs"]:
         size = each["parameters"]["binary_data_size"]
-        kind = {"FP32": np.float32, "INT64": np.int64}[each["datatype"]]
+        kind = {"FP32": np.float32, "INT64": np.int64, "BOOL": np.bool_}[each["datatype"]]
         arrays[each["name"]] = np.frombuffer(body[at:at + size], kind).reshape(each["shape"])
         at += size
     assert at == len(body), "bytes after the last array"

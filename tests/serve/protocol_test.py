@@ -1,7 +1,11 @@
 """The Open Inference Protocol over real HTTP: answers are the library's bits."""
 import base64
+import json
+import pathlib
+import shutil
 import socket
 import subprocess
+import tempfile
 import threading
 import unittest
 
@@ -10,6 +14,15 @@ import numpy as np
 import harness
 import fixtures
 from harness import infer_json, output, rows, triton_arrays, triton_request
+
+
+def helpful_rows(count, seed):
+    """Rows whose keys tell classes apart where the logits hardly do, so that a blend is adopted."""
+    random = np.random.default_rng(seed)
+    labels = random.integers(0, 4, count)
+    return {"keys": (2 * np.eye(4, 8)[labels] + random.standard_normal((count, 8))).astype(np.float32),
+            "logits": (0.5 * np.eye(4)[labels] + random.standard_normal((count, 4))).astype(np.float32),
+            "labels": labels.astype(np.int32)}
 
 
 class Protocol(harness.ServerTest):
@@ -46,7 +59,70 @@ class Protocol(harness.ServerTest):
         status, data, answer_headers = self.server.ask("POST", "/v2/models/m/versions/1/infer", body, headers)
         self.assertEqual(status, 200, data)
         _, arrays = triton_arrays(data, answer_headers)
-        self.assertEqual(set(arrays), {"prediction", "probabilities"})
+        self.assertEqual(set(arrays), {"prediction", "probabilities", "distance_percentile", "unknown"})
+
+    def test_a_tuned_memory_says_how_far_a_row_lies_and_whether_it_is_unknown(self):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="resmem_serve_far_"))
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        for name, seed in (("train", 0), ("held", 5)):
+            np.savez(folder / f"{name}.npz", **helpful_rows(400, seed))
+        asked = helpful_rows(60, 9)
+        asked["keys"][7] += 50  # far from everything
+        np.savez(folder / "asked.npz", **asked)
+        memory = folder / "m.resmem"
+        harness.resmem("memorize", "--data", folder / "train.npz", "-o", memory, "--quiet")
+        harness.resmem("tune", memory, "--data", folder / "held.npz", "--quiet")
+        server = harness.Server(folder)
+        self.addCleanup(server.stop)
+        self.assertIn({"name": "unknown", "datatype": "BOOL", "shape": [-1]},
+                      server.ask("GET", "/v2/models/m")[1]["outputs"])
+        for rate in (None, 0.25):
+            how = {} if rate is None else {"unknown_rate": rate}
+            harness.resmem("predict", memory, "--data", folder / "asked.npz", "--format", "jsonl", "-o",
+                           folder / "lines.jsonl", *([] if rate is None else ["--unknown-rate", rate]), "--quiet")
+            lines = [json.loads(line) for line in (folder / "lines.jsonl").read_text().splitlines()]
+            status, answer, _ = server.ask("POST", "/v2/models/m/infer", {**infer_json(asked, 0, 60), "parameters": how})
+            self.assertEqual(status, 200, answer)
+            found = {each["name"]: each["data"] for each in answer["outputs"]}
+            self.assertEqual(list(found), ["prediction", "probabilities", "distance_percentile", "unknown"])
+            self.assertEqual(found["unknown"], [line["unknown"] for line in lines])
+            self.assertEqual(np.float32(found["distance_percentile"]).tolist(),
+                             np.float32([line["distance_percentile"] for line in lines]).tolist())
+            self.assertTrue(found["unknown"][7])
+            far = sum(found["unknown"])
+            self.assertTrue(1 <= far <= 5 if rate is None else 8 <= far <= 24, far)
+            # In bytes, and by an answer that looks at fewer neighbors than the distance does.
+            body, headers = triton_request({"keys": asked["keys"], "logits": asked["logits"]}, ["unknown"],
+                                           parameters={**how, "method": "base"})
+            _, data, answered = server.ask("POST", "/v2/models/m/infer", body, headers)
+            self.assertEqual(triton_arrays(data, answered)[1]["unknown"].tolist(), found["unknown"])
+            for row in (3, 7):
+                _, document, _ = server.ask("POST", "/v1/memories/m/explain", {
+                    "keys": asked["keys"][row].tolist(), "logits": asked["logits"][row].tolist(), **how})
+                ledger = document["ledger"]
+                self.assertEqual((ledger["unknown"], np.float32(ledger["distance_percentile"])),
+                                 (found["unknown"][row], np.float32(found["distance_percentile"][row])))
+                self.assertEqual(np.float32(ledger["probability"]).tolist(),
+                                 np.float32(found["probabilities"]).reshape(60, -1)[row].tolist())
+        for wrong in (-0.1, 1.5, "much"):
+            status, answer, _ = server.ask("POST", "/v2/models/m/infer",
+                                           {**infer_json(asked), "parameters": {"unknown_rate": wrong}})
+            self.assertEqual(status, 400)
+            self.assertIn("unknown_rate", answer["error"])
+        status, answer, _ = server.ask("POST", "/v1/memories/m/explain", {
+            "keys": asked["keys"][0].tolist(), "logits": asked["logits"][0].tolist(), "method": "knn"})
+        self.assertEqual(status, 501)
+        self.assertIn("no ledger", answer["error"])
+
+    def test_a_memory_without_a_blend_cannot_tell_what_is_unknown(self):
+        harness.resmem("memorize", "--data", self.folder / "train.npz", "-o", self.folder / "plain.resmem", "--quiet")
+        server = harness.Server(self.folder, memory="m=plain.resmem")
+        self.addCleanup(server.stop)
+        status, answer, _ = server.ask("POST", "/v2/models/m/infer", infer_json(self.test, outputs=["unknown"]))
+        self.assertEqual(status, 404, answer)
+        self.assertNotIn("unknown", [each["name"] for each in server.ask("GET", "/v2/models/m")[1]["outputs"]])
+        answer = server.ask("POST", "/v2/models/m/infer", infer_json(self.test))[1]
+        self.assertEqual([each["name"] for each in answer["outputs"]], ["prediction", "probabilities"])
 
     def test_requests_one_behind_the_other_are_all_answered(self):
         body, headers = triton_request({"keys": self.test["keys"][:1], "logits": self.test["logits"][:1]}, ["scores"])

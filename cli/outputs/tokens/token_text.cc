@@ -6,6 +6,7 @@
 
 #include "console/format.h"
 #include "inputs/answer_options.h"
+#include "outputs/explanation_text.h"
 #include "outputs/model_text.h"
 
 namespace resmem::cli {
@@ -61,6 +62,7 @@ Result<std::string> TokenExplanation(const Explanation& explanation, const Token
   facts.AddRow({"base", BestTokens(tokenizer, explanation.base_probability, kShown)});
   facts.AddRow(
       {AnswerName(explanation.method), BestTokens(tokenizer, explanation.probability, kShown)});
+  if (explanation.distance) facts.AddRow({"distance", DistanceText(explanation)});
   using Align = Table::Align;
   Table table({{"distance"},
                {"weight"},

@@ -25,6 +25,10 @@ bool AreFew(int64_t places, size_t outputs) {
   return static_cast<size_t>(places) * kFloatsOfALine < outputs;
 }
 
+bool IsSparse(const MemoryDescription& description) {
+  return description.form == ResidualForm::kSparse || description.form == ResidualForm::kPacked;
+}
+
 }  // namespace
 
 ResidualSum::ResidualSum(const ResidualMemory& memory)
@@ -38,18 +42,15 @@ ResidualSum::ResidualSum(const ResidualMemory& memory, ResidualCache* cache)
                    ? static_cast<size_t>(ResidualScratch(memory.description().outputs))
                    : 0) {}
 
-void ResidualSum::AddTo(std::span<const int64_t> rows, std::span<const float> weights,
-                        float temperature, float scale, std::span<float> scores) {
+int64_t ResidualSum::Add(std::span<const int64_t> rows, std::span<const float> weights,
+                         float temperature, const float* beside) {
   const MemoryDescription& description = memory_->description();
-  RESMEM_DCHECK(rows.size() == weights.size() &&
-                static_cast<int64_t>(scores.size()) == description.outputs);
+  RESMEM_DCHECK(rows.size() == weights.size());
   const auto shift =
-      (reinterpret_cast<uintptr_t>(scores.data()) - reinterpret_cast<uintptr_t>(room_.data())) /
+      (reinterpret_cast<uintptr_t>(beside) - reinterpret_cast<uintptr_t>(room_.data())) /
       sizeof(float) % kFloatsOfALine;
-  sum_ = std::span(room_).subspan(shift, scores.size());
-  const bool sparse =
-      description.form == ResidualForm::kSparse || description.form == ResidualForm::kPacked;
-  if (sparse) {
+  sum_ = std::span(room_).subspan(shift, static_cast<size_t>(description.outputs));
+  if (IsSparse(description)) {
     constexpr size_t kSpare = 16;  // see AddEntries()
     const size_t room = rows.size() * static_cast<size_t>(description.top) + kSpare;
     if (touched_.size() < room) touched_.resize(room);
@@ -71,7 +72,20 @@ void ResidualSum::AddTo(std::span<const int64_t> rows, std::span<const float> we
         break;
     }
   }
-  if (sparse && AreFew(touched, sum_.size())) {
+  return touched;
+}
+
+std::span<float> ResidualSum::Sum(std::span<const int64_t> rows, std::span<const float> weights,
+                                  float temperature, const float* beside) {
+  Add(rows, weights, temperature, beside);
+  return sum_;
+}
+
+void ResidualSum::AddTo(std::span<const int64_t> rows, std::span<const float> weights,
+                        float temperature, float scale, std::span<float> scores) {
+  RESMEM_DCHECK(static_cast<int64_t>(scores.size()) == memory_->description().outputs);
+  const int64_t touched = Add(rows, weights, temperature, scores.data());
+  if (IsSparse(memory_->description()) && AreFew(touched, sum_.size())) {
     // Where one comes again, 0 is added.
     for (const uint32_t c : std::span(touched_).first(static_cast<size_t>(touched))) {
       scores[c] += sum_[c] * scale;

@@ -26,8 +26,15 @@ class ResidualSum {
   // `temperature` must be the frozen one.  Sparse: no score is a negative zero.
   void AddTo(std::span<const int64_t> rows, std::span<const float> weights, float temperature,
              float scale, std::span<float> scores);
+  // The same sum without the scale, for one who passes over all of it anyway and leaves it all 0.
+  // It lies as far from a line's start as `beside`, which it will be read with.
+  std::span<float> Sum(std::span<const int64_t> rows, std::span<const float> weights,
+                       float temperature, const float* beside);
 
  private:
+  // Into sum_; returns how many places of touched_ are used, sparse forms only.
+  int64_t Add(std::span<const int64_t> rows, std::span<const float> weights, float temperature,
+              const float* beside);
   // Their blocks are checked.  Once for all rows where it can be: a check a row costs a tenth of
   // the sum.
   void Require(std::span<const int64_t> rows);

@@ -11,6 +11,10 @@ namespace {
 
 constexpr size_t kListed = 6;  // nearest neighbors shown one by one
 constexpr int kDecimals = 4;
+constexpr std::pair<const char*, const char*> kParts[] = {{"base", "Of it base part"},
+                                                          {"labels", "Of it labels"},
+                                                          {"expected", "Of it expected"},
+                                                          {"residual", "Of it residual"}};
 
 void CheckLength(const Node& list, size_t outputs) {
   const std::vector<Node> items = list.Items();
@@ -51,6 +55,28 @@ Html PlainRow(std::string_view style, std::string_view name, const std::vector<H
   return Element("tr", {{"class", std::string(style)}}, row);
 }
 
+constexpr const char* kConvention =
+    "The sum is in log space. Base part, labels, expected and residual sum to the log score "
+    "exactly, and so do the neighbors in the residual. Labels and expected are logarithms, no sums "
+    "over neighbors: each neighbor's share of them is in proportion, by convention.";
+
+// Empty where the memory cannot tell.
+Html DistanceOf(const Node& ledger) {
+  const auto percentile = ledger.Find("distance_percentile");
+  if (!percentile) return {};
+  const std::string rate = Percent(1 - ledger.At("unknown_rate").Share(), 1);
+  Html text;
+  text << (ledger.At("unknown").Flag() ? "Unknown: " : "");
+  if (percentile->Number() < 0) {
+    text << "there is no neighbor.";
+  } else {
+    text << "The query lies farther from the memory than "
+         << Data(*percentile, Percent(percentile->Number() / 100, 1))
+         << " of the rows that the memory was tuned on (unknown from " << rate << " on).";
+  }
+  return Element("p", {}, text);
+}
+
 }  // namespace
 
 Ledger ReadLedger(const Node& node) {
@@ -69,6 +95,9 @@ Ledger ReadLedger(const Node& node) {
   }
   for (const char* field : {"base_probability", "probability"}) {
     if (const auto list = node.Find(field)) CheckLength(*list, ledger.outputs.size());
+  }
+  if (const auto parts = node.Find("parts")) {
+    for (const auto& [field, name] : kParts) CheckLength(parts->At(field), ledger.outputs.size());
   }
   for (const Node& line : ledger.lines) CheckLength(line.At("contribution"), ledger.outputs.size());
   return ledger;
@@ -156,7 +185,15 @@ Html LedgerTable(const Ledger& ledger, const std::vector<size_t>& columns,
     rows << PlainRow("", "Probability", entries("probability"))
          << PlainRow("", "The base's probability", entries("base_probability"));
   }
-  return Table("Ledger of the score", head, rows) << further;
+  if (!logs) return Table("Ledger of the score", head, rows) << further << DistanceOf(ledger.node);
+  const Node parts = ledger.node.At("parts");
+  for (const auto& [field, name] : kParts) {
+    std::vector<Html> cells;
+    for (const size_t column : columns) cells.push_back(Entry(parts.At(field), column));
+    rows << PlainRow("", name, cells);
+  }
+  return Table("Ledger of the score", head, rows)
+         << further << Element("p", {}, kConvention) << DistanceOf(ledger.node);
 }
 
 }  // namespace resmem
