@@ -32,7 +32,12 @@ export function neighborList(ledger, actions) {
                  percent(rest)} of the weight; the ledger lists all.`));
 }
 
-const PARTS = {base: "base part", labels: "labels", expected: "expected", residual: "residual"};
+const PARTS = {
+  base: "base part",
+  labels: "labels",
+  expected: "expected",
+  residual: "residual"
+};
 
 // A blend's sum is in log space, and a part of what neighbors add to it is convention.
 function blendTable(ledger, column) {
@@ -41,8 +46,8 @@ function blendTable(ledger, column) {
   const rows = [sum("without neighbors", signed(ledger.base[column], 6))];
   for (const line of ledger.lines)
     rows.push([
-      ...lineCells(line), signed(exact(line), 6), signed(line.contribution[column] - exact(line), 6),
-      signed(line.contribution[column], 6)
+      ...lineCells(line), signed(exact(line), 6),
+      signed(line.contribution[column] - exact(line), 6), signed(line.contribution[column], 6)
     ]);
   rows.push(
       sum("rounding", signed(ledger.rounding[column], 9)),

@@ -47,8 +47,9 @@ export function Sliders(onChange) {
     shareText.textContent = `${share.value} %`;
     share.setAttribute("aria-valuetext", shareText.textContent);
   };
-  const rate = el("select", {id: "unknown-rate"},
-                  ...[0.1, 1, 5, 10].map((percent) => el("option", {value: percent / 100}, `${percent} %`)));
+  const rate =
+      el("select", {id: "unknown-rate"},
+         ...[0.1, 1, 5, 10].map((percent) => el("option", {value: percent / 100}, `${percent} %`)));
   let resmem = null;  // its own parameters, once an answer told them
 
   const reset = () => {

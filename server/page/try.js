@@ -104,7 +104,8 @@ export function TryView(root, page) {
         undefined;
     why.replaceChildren(
         el("h3", null, "Neighbors"), neighborList(ledger, actions),
-        el("details", {open}, el("summary", null, ledger.parts ? "The ledger" : "The exact ledger"), ledgerTable(ledger, kept)));
+        el("details", {open}, el("summary", null, ledger.parts ? "The ledger" : "The exact ledger"),
+           ledgerTable(ledger, kept)));
     code.replaceChildren(
         el("details", {open: code.querySelector("details")?.open ?? false},
            el("summary", null, "This question as curl or Python"),
@@ -142,9 +143,11 @@ export function TryView(root, page) {
     far.className = unknown ? "warning" : "quiet";
     const where = percentile < 0 ?
         "there is no neighbor" :
-        `it lies farther away than ${number(percentile)} % of the rows that the memory was tuned on`;
-    far.textContent =
-        unknown ? `Unknown: ${where}.` : `Not unknown: ${where} (unknown from ${number(100 * (1 - rate))} %).`;
+        `it lies farther away than ${
+            number(percentile)} % of the rows that the memory was tuned on`;
+    far.textContent = unknown ?
+        `Unknown: ${where}.` :
+        `Not unknown: ${where} (unknown from ${number(100 * (1 - rate))} %).`;
   }
 
   // The query as a client would send it: it joins the recent ones.

@@ -61,6 +61,7 @@ Explanation MakeExplanation(int32_t truth, int32_t other, bool fixed, int64_t k,
   explanation.base_prediction = fixed ? other : truth;
   explanation.prediction = fixed ? truth : other;
   explanation.flip_set = {0, 2};
+  explanation.distance = {.percentile = 99.5f, .unknown_rate = 0.01, .unknown = true};
   return explanation;
 }
 
