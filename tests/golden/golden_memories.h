@@ -12,9 +12,9 @@
 namespace resmem {
 
 inline const std::vector<std::string>& GoldenNames() {
-  static const std::vector<std::string> names = {"logits",   "dense_half", "sparse", "regression",
-                                                 "int8",     "worn",       "unit",   "whiten",
-                                                 "versions", "blend"};
+  static const std::vector<std::string> names = {
+      "logits", "dense_half", "sparse",   "regression", "int8",       "worn",
+      "unit",   "whiten",     "versions", "blend",      "compressed", "streamed"};
   return names;
 }
 

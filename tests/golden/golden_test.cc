@@ -9,6 +9,7 @@
 #include "fixtures/small_memory.h"
 #include "golden/golden_memories.h"
 #include "resmem/snapshots.h"
+#include "resmem_program/edit_stream.h"
 
 namespace resmem {
 namespace {
@@ -64,6 +65,19 @@ TEST(GoldenSnapshot, OfVersionOneIsListedAndGoneBackTo) {
   EXPECT_EQ(fixtures::Open(path).rows(), 5);
   ASSERT_TRUE(RollBack(path, "whole").ok());
   EXPECT_EQ(fixtures::Open(path).rows(), 6);
+}
+
+TEST(GoldenStream, OfVersionOneTellsItsPosition) {
+  const auto position =
+      PositionOf(fixtures::Open(std::string(RESMEM_GOLDEN) + "/v1/streamed.resmem"));
+  ASSERT_TRUE(position.has_value());
+  EXPECT_EQ(position->stream, "resmem-golden");
+  EXPECT_EQ(position->created, 1795128357516609009);
+  EXPECT_EQ(position->sequence, 12);
+  EXPECT_EQ(position->shard * 10 + position->shards, 24);
+  ASSERT_EQ(position->named.size(), 1u);
+  EXPECT_EQ(position->named[0].token, "week47");
+  EXPECT_EQ(position->named[0].sequence, 11);
 }
 
 }  // namespace

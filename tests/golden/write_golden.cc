@@ -6,7 +6,9 @@
 #include <fstream>
 
 #include "golden/golden_memories.h"
+#include "resmem/compress.h"
 #include "resmem/snapshots.h"
+#include "resmem_program/edit_stream.h"
 
 namespace resmem {
 namespace {
@@ -92,7 +94,40 @@ Example MakeExample(const std::string& name) {
   return example;
 }
 
+Status WriteAnswers(const std::string& path) {
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(path));
+  std::ofstream(path.substr(0, path.rfind('.')) + ".txt") << AnswersOf(memory);
+  return {};
+}
+
+// Rows of another memory in the form that compression writes.
+Status Compress(const std::string& from, const std::string& path) {
+  return CompressMemory(from, path, {KeyType::kInt4, /*packed=*/true, 0.9f, 0.2f});
+}
+
+// As a replica leaves it: a row learned again, one forgotten, and the position.
+Status FollowStream(const std::string& path, const Example& example) {
+  std::vector<float> keys = {1, 2, 3}, logits = {0.5f, 1, 1.5f, 2};
+  const std::vector<int32_t> labels = {2};
+  const std::vector<uint64_t> ids = {example.ids[3]}, forget = {example.ids[1], example.ids[3]};
+  StreamedEdits edits;
+  edits.learn.keys = MatrixView(keys.data(), 1, 3);
+  edits.learn.logits = MatrixView(logits.data(), 1, 4);
+  edits.learn.labels = labels;
+  edits.learn.ids = ids;
+  edits.forget = forget;
+  edits.position = {"resmem-golden", 1795128357516609009, 12, "seed", 2, 4, {{"week47", 11}}};
+  return ApplyEdits(path, 0, edits);
+}
+
 Status WriteGolden(const std::string& path, const std::string& name) {
+  if (name == "compressed") {
+    const std::string plain = path + ".plain";
+    RESMEM_RETURN_IF_ERROR(WriteGolden(plain, "plain"));
+    RESMEM_RETURN_IF_ERROR(Compress(plain, path));
+    std::filesystem::remove_all(plain);
+    return WriteAnswers(path);
+  }
   const Example example = MakeExample(name);
   const int64_t first = name == "worn" ? 4 : 6;
   RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer,
@@ -111,9 +146,8 @@ Status WriteGolden(const std::string& path, const std::string& name) {
     const std::vector<uint64_t> ids = {example.ids[2]};
     RESMEM_RETURN_IF_ERROR(DeleteRows(path, ids));
   }
-  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(path));
-  std::ofstream(path.substr(0, path.rfind('.')) + ".txt") << AnswersOf(memory);
-  return {};
+  if (name == "streamed") RESMEM_RETURN_IF_ERROR(FollowStream(path, example));
+  return name == "plain" ? Status() : WriteAnswers(path);
 }
 
 }  // namespace

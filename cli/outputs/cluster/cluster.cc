@@ -115,7 +115,8 @@ defaults
     option httpchk
     http-check send meth GET uri /v2/health/ready ver HTTP/1.1 hdr Host shard
     http-check expect status 200
-    default-server check inter 200ms fall 2 rise 2
+    # A question to a replica that is taken out is sent again at once, not after "timeout server".
+    default-server check inter 200ms fall 2 rise 2 on-marked-down shutdown-sessions
 )";
   for (int64_t s = 0; s < cluster.count(); ++s) {
     const std::string name = "shard_" + std::to_string(s + 1);
