@@ -16,7 +16,7 @@ constexpr size_t kFewestCharacters = 16;
 }  // namespace
 
 const char* PermissionName(Permission permission) {
-  constexpr const char* kNames[] = {"none", "predict", "teach", "admin"};
+  constexpr const char* kNames[] = {"none", "answer", "predict", "teach", "admin"};
   return kNames[static_cast<size_t>(permission)];
 }
 
@@ -70,11 +70,12 @@ Result<Keys> Keys::Parse(std::string_view text, const std::string& path) {
     }
     Entry entry;
     entry.owner.name = name;
-    for (const Permission each : {Permission::kPredict, Permission::kTeach, Permission::kAdmin}) {
+    for (const Permission each :
+         {Permission::kAnswer, Permission::kPredict, Permission::kTeach, Permission::kAdmin}) {
       if (role == PermissionName(each)) entry.owner.permission = each;
     }
     if (entry.owner.permission == Permission::kNone) {
-      return wrong("the role '" + role + "' is none of predict, teach, admin");
+      return wrong("the role '" + role + "' is none of answer, predict, teach, admin");
     }
     if (key.starts_with("sha256:")) {
       const Status read = ReadDigest(std::string_view(key).substr(7), &entry.digest);

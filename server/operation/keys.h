@@ -1,11 +1,13 @@
 // Who may do what: bearer keys from a file.
 //
 //   # name   role      key
-//   phone    predict   4f0c...            any text of 16 characters or more, without blanks
+//   kiosk    answer    8d11...            any text of 16 characters or more, without blanks
+//   phone    predict   4f0c...
 //   labels   teach     sha256:9b74c9...   its SHA-256 in hexadecimal, so that the file tells
 //   nothing
 //
-// teach includes predict, admin includes both.
+// Each role includes those before it: answer (probabilities, nothing of any row), predict, teach,
+// admin.
 #ifndef RESMEM_SERVER_OPERATION_KEYS_H_
 #define RESMEM_SERVER_OPERATION_KEYS_H_
 
@@ -19,7 +21,7 @@
 
 namespace resmem::serve {
 
-enum class Permission { kNone, kPredict, kTeach, kAdmin };
+enum class Permission { kNone, kAnswer, kPredict, kTeach, kAdmin };
 const char* PermissionName(Permission permission);  // "predict"
 
 struct KeyOwner {

@@ -92,6 +92,28 @@ Status ReadInputs(const MemoryState& state, Asked* asked) {
           "UINT8, \"image_file\" of BYTES (PNG or JPEG), \"text\" of BYTES, or \"input\" of FP32"};
 }
 
+// The role answer gets what the memory says with its own settings: with k = 1 an answer is the
+// nearest row's label, and a distance tells who is a row (docs/privacy.md).
+Status CheckRole(const Asked& asked) {
+  if (asked.call.who.permission != Permission::kAnswer) return {};
+  const auto refuse = [&](const std::string& what) {
+    return Status(ErrorCode::kInvalidArgument, what + ": the key '" + asked.call.who.name +
+                                                   "' has the role answer; this needs predict");
+  };
+  const AnswerParameters& parameters = asked.request.parameters;
+  if (parameters.k || parameters.sigma || parameters.temperature || !parameters.method.empty()) {
+    return refuse("parameters k, sigma, temperature, method");
+  }
+  for (const RequestedOutput& output : asked.request.outputs) {
+    constexpr std::string_view kOpen[] = {"prediction", "probabilities", "scores", "class_name",
+                                          "base_prediction"};
+    if (std::find(std::begin(kOpen), std::end(kOpen), output.name) == std::end(kOpen)) {
+      return refuse("output \"" + output.name.substr(0, 100) + "\"");
+    }
+  }
+  return {};
+}
+
 Status Read(const Context& context, const MemoryState& state, Asked* asked) {
   const int64_t most_values = context.limits.body_bytes;
   RESMEM_ASSIGN_OR_RETURN(
@@ -99,6 +121,7 @@ Status Read(const Context& context, const MemoryState& state, Asked* asked) {
       ParseInferRequest(asked->call.request.body,
                         asked->call.request.header("inference-header-content-length"), most_values,
                         {.depth = static_cast<int>(context.limits.json_depth)}));
+  RESMEM_RETURN_IF_ERROR(CheckRole(*asked));
   for (const Tensor& tensor : asked->request.inputs) {
     if (tensor.rows() <= context.limits.rows) continue;
     return {ErrorCode::kBadData, "input \"" + tensor.name + "\": has " +
@@ -204,7 +227,8 @@ Response Format(const MemoryState& state, const std::string& model, const Answer
                       : answers.probabilities.empty() ? "scores"
                                                       : "probabilities",
                       binary});
-    if (state.tells_distances()) {
+    const bool trusted = asked.call.who.permission != Permission::kAnswer;  // see CheckRole()
+    if (state.tells_distances() && trusted) {
       wanted.push_back({"distance_percentile", binary});
       wanted.push_back({"unknown", binary});
     }

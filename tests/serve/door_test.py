@@ -20,7 +20,7 @@ import harness
 from harness import infer_json, rows
 
 RELOADS, DRAINS = int(os.environ.get("RESMEM_RELOADS", 20)), int(os.environ.get("RESMEM_DRAINS", 3))
-KEYS = {"phone": ("predict", "predict-key-0123456789"), "labels": ("teach", "teach-key-0123456789ab"),
+KEYS = {"kiosk": ("answer", "answer-key-0123456789a"), "phone": ("predict", "predict-key-0123456789"), "labels": ("teach", "teach-key-0123456789ab"),
         "boss": ("admin", "admin-key-0123456789ab")}
 
 
@@ -49,18 +49,42 @@ class Roles(harness.ServerTest):
 
     def test_each_role_may_do_its_own_and_what_is_below(self):
         lesson = {**{k: v.tolist() for k, v in rows(1, 9).items()}}
-        for method, path, body, needs in (("GET", "/v2", None, 1), ("POST", "/v2/models/m/infer", infer_json(rows(1)), 1),
-                                          ("GET", "/metrics", None, 1), ("POST", "/v1/memories/m/learn", lesson, 2),
+        question = {name: lesson[name] for name in ("keys", "logits")}
+        for method, path, body, needs in (("GET", "/v2", None, 0), ("POST", "/v2/models/m/infer", infer_json(rows(1)), 0),
+                                          ("GET", "/metrics", None, 1),
+                                          ("POST", "/v1/memories/m/neighbors", question, 1),
+                                          ("POST", "/v1/memories/m/explain", question, 1), ("POST", "/v1/memories/m/learn", lesson, 2),
                                           ("GET", "/v1/memories/m/history", None, 2),
                                           ("POST", "/v1/admin/reload", None, 3),
                                           ("POST", "/v2/repository/models/m/load", None, 3)):
-            for level, name in enumerate(KEYS, 1):
+            for level, name in enumerate(KEYS):
                 status, answer, _ = self.server.ask(method, path, body, bearer(name))
                 self.assertEqual(status, 200 if level >= needs else 403, (path, name, answer))
             for headers in ({}, {"Authorization": "Bearer nonsense-nonsense-nonsense"},
                             {"Authorization": "Basic " + KEYS["boss"][1]}):
                 status, _, answer = self.server.ask(method, path, body, headers)
                 self.assertEqual((status, answer["WWW-Authenticate"]), (401, "Bearer"))
+
+    def test_the_role_answer_gets_probabilities_by_the_memorys_own_settings_and_nothing_of_a_row(self):
+        asked = infer_json(rows(1))
+        for change, text in (({"parameters": {"k": 1}}, "parameters k"), ({"parameters": {"method": "knn"}}, "parameters k"),
+                             ({"parameters": {"sigma": 0.001}}, "parameters k"),
+                             ({"outputs": [{"name": "distance_percentile"}]}, "distance_percentile"),
+                             ({"outputs": [{"name": "unknown"}]}, '"unknown"'),
+                             ({"outputs": [{"name": "probabilities"}, {"name": "keys"}]}, '"keys"')):
+            status, answer, _ = self.server.ask("POST", "/v2/models/m/infer", {**asked, **change}, bearer("kiosk"))
+            self.assertEqual(status, 400, (change, answer))
+            self.assertIn(text, answer["error"])
+            self.assertIn("this needs predict", answer["error"])
+            self.assertNotIn("this needs predict", str(self.server.ask("POST", "/v2/models/m/infer", {**asked, **change},
+                                                                       bearer("phone"))[1]))
+        own = self.server.ask("POST", "/v2/models/m/infer", {**asked, "outputs": [{"name": "probabilities"}]}, bearer("kiosk"))
+        self.assertEqual(own[0], 200, own[1])
+        for name, more in (("kiosk", set()), ("phone", {"distance_percentile", "unknown"})):
+            outputs = {output["name"] for output in self.server.ask("POST", "/v2/models/m/infer", asked, bearer(name))[1]["outputs"]}
+            self.assertEqual(outputs, {"prediction", "probabilities"} | more)
+        # Not by way of the shards' door, which hands out whole rows.
+        self.assertEqual(self.server.ask("POST", "/v1/memories/m/parts", b"", bearer("kiosk"))[0], 403)
 
     def test_health_needs_no_key_and_edits_carry_the_keys_name(self):
         self.assertEqual(self.server.ask("GET", "/v2/health/live")[0], 200)
