@@ -392,6 +392,7 @@ void Editor::Answer(std::vector<Plan>* plans, const std::shared_ptr<const Memory
       if (!plan.kept.empty()) kept_.push_back(number);
       if (!learned && plan.request->kind == EditRequest::Kind::kForget && !plan.request->keep) {
         compact_now_ = true;
+        journal_.ForgetRowsWith(plan.edit.ids);  // what earlier edits kept of them
       }
       LogInfo("edit", JsonText()
                           .Add("memory", memory_->name())

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "protocol/json_text.h"
@@ -279,6 +280,21 @@ void Journal::ForgetRows(int64_t number) {
   unlink(RowsPath(number).c_str());
   const std::lock_guard<std::mutex> lock(mutex_);
   if (Edit* edit = At(number)) edit->kept = false;
+}
+
+void Journal::ForgetRowsWith(const std::vector<uint64_t>& ids) {
+  const std::set<uint64_t> erased(ids.begin(), ids.end());
+  std::vector<int64_t> found;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const Edit& edit : edits_) {
+      const auto is_erased = [&](uint64_t id) { return erased.contains(id); };
+      if (edit.kept && std::any_of(edit.ids.begin(), edit.ids.end(), is_erased)) {
+        found.push_back(edit.number);
+      }
+    }
+  }
+  for (const int64_t number : found) ForgetRows(number);
 }
 
 std::vector<Edit> Journal::History(int64_t before, size_t most) const {

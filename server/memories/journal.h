@@ -76,6 +76,9 @@ class Journal {
   Status End(int64_t number, bool done);
   Result<std::string> ReadRows(int64_t number) const;
   void ForgetRows(int64_t number);
+  // Of every edit that removed any of these: nothing of them is kept then, and none of the edits
+  // can be undone.
+  void ForgetRowsWith(const std::vector<uint64_t>& ids);
 
   // Newest first, below number `before`.
   std::vector<Edit> History(int64_t before, size_t most) const;
