@@ -57,6 +57,21 @@ Status CheckOwner(const std::string& path, const struct stat& info) {
                "name the library with --onnxruntime")};
 }
 
+// Of the folder and all above it, links followed: who may write one of them can put another in the
+// place of what it holds.
+Status CheckFolders(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::path each = std::filesystem::canonical(folder, error);
+  while (!error) {
+    struct stat info {};
+    if (::stat(each.c_str(), &info) != 0) break;
+    RESMEM_RETURN_IF_ERROR(CheckOwner(each.string(), info));
+    if (each == each.parent_path()) return {};
+    each = each.parent_path();
+  }
+  return {ErrorCode::kIo, Text(folder.string(), ": cannot be examined")};
+}
+
 Result<std::string> DigestOf(int descriptor, const std::string& path) {
   std::vector<std::byte> piece(size_t{1} << 20);
   Sha256 digest;
@@ -154,7 +169,14 @@ Result<CheckedRuntime> CheckedRuntime::Open(const FoundRuntime& found) {
   const std::string folder = ParentDirectory(found.path);
   if (::stat(folder.c_str(), &info) != 0) return cannot(folder);
   RESMEM_RETURN_IF_ERROR(CheckOwner(folder, info));
-  if (!found.pinned) return file;  // by its path, from which it may load others beside it
+  if (!found.pinned) {  // by its path, from which it may load others beside it
+    RESMEM_RETURN_IF_ERROR(CheckFolders(folder));
+    std::error_code error;
+    const std::filesystem::path real = std::filesystem::canonical(found.path, error);
+    if (error) return cannot(found.path);
+    RESMEM_RETURN_IF_ERROR(CheckFolders(real.parent_path()));
+    return file;
+  }
   RESMEM_RETURN_IF_ERROR(CheckPinned(file.descriptor_, found.path));
   file.name_ = Text("/proc/self/fd/", file.descriptor_);
   return file;

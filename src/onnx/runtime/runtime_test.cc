@@ -134,6 +134,34 @@ TEST(Runtime, NoCodeIsLoadedThatBelongsToAnother) {
   }
 }
 
+// A library that is known by its path only, as one beside the program.
+TEST(Runtime, NoFolderAboveMayBeWrittenByOthersNorOneThatALinkLeadsTo) {
+  const fixtures::TemporaryFolder folder;
+  const std::filesystem::path deep = folder / "a/b/c", links = folder / "links";
+  std::filesystem::create_directories(deep);
+  std::filesystem::create_directories(links);
+  fixtures::WriteBytes((deep / "lib.so").string(), "x");
+  std::filesystem::create_symlink(deep / "lib.so", links / "lib.so");
+  const auto opened = [](const std::filesystem::path& path) {
+    return CheckedRuntime::Open({path.string(), false, false}).status();
+  };
+  EXPECT_TRUE(opened(deep / "lib.so").ok()) << opened(deep / "lib.so").message();
+  EXPECT_TRUE(opened(links / "lib.so").ok()) << opened(links / "lib.so").message();
+  const std::filesystem::path open = folder / "a";
+  std::filesystem::permissions(open, std::filesystem::perms::others_write,
+                               std::filesystem::perm_options::add);
+  for (const auto& path : {deep / "lib.so", links / "lib.so"}) {
+    EXPECT_EQ(opened(path).code(), ErrorCode::kUnsupported) << path;
+    EXPECT_NE(opened(path).message().find(open.string() + ": others may write it"),
+              std::string::npos)
+        << opened(path).message();
+  }
+  // As in /tmp: the sticky bit keeps others from renaming what is ours.
+  std::filesystem::permissions(open, std::filesystem::perms::sticky_bit,
+                               std::filesystem::perm_options::add);
+  EXPECT_TRUE(opened(deep / "lib.so").ok());
+}
+
 TEST(Runtime, AFileThatTakesTheCheckedOnesPlaceIsNotLoaded) {
   RESMEM_NEED_RUNTIME();
   const FoundRuntime here = FindRuntime("").value();
