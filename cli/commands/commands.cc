@@ -8,6 +8,7 @@
   ADD("Judge it", "eval", MakeEval)                                 \
   ADD("Judge it", "doctor", MakeDoctor)                             \
   ADD("Judge it", "audit", MakeAudit)                               \
+  ADD("Judge it", "privacy", MakePrivacy)                           \
   ADD("Judge it", "compare", MakeCompare)                           \
   ADD("Judge it", "report", MakeReport)                             \
   ADD("Judge it", "examples", MakeExamples)                         \

@@ -116,6 +116,13 @@ int main(int argc, char** argv) {
                         {{KeyType::kInt4, true, 0.95f, 0.02f}, 5400, 0.69, 1.01, {}}};
   std::ofstream(std::string(argv[1]) + "/compression.json")
       << CompressionJson(compression, "small.resmem", 5400, run);
+  PrivacyReport privacy;
+  privacy.membership = {{Method::kResMem, Clue::kGain, {}, {}, 0.1, {0.05, 0.15}}};
+  privacy.labels = {{Method::kBase, 20, 10, 10, 10, 0, 0}};
+  privacy.near = {{0.5, 20, 19, 10, 8}};
+  privacy.sweep = {{{}, 0.25, {}, 0.75}};
+  privacy.advice = privacy.warnings = {"a sentence"};
+  std::ofstream(std::string(argv[1]) + "/privacy.json") << PrivacyJson(privacy, run);
   ScrubReport scrubbed;
   scrubbed.files = scrubbed.blocks = scrubbed.broken = 1;
   scrubbed.damage = {"m/segment-000001.resmem: the checksum is wrong"};

@@ -22,6 +22,7 @@
 #include "resmem/compress.h"
 #include "resmem/diagnosis.h"
 #include "resmem/evaluation.h"
+#include "resmem/privacy.h"
 #include "resmem/scrub.h"
 #include "resmem/snapshots.h"
 #include "resmem/tuner.h"
@@ -186,6 +187,7 @@ std::string DiagnosisJson(const Diagnosis& diagnosis, const RunInfo& run);
 // `harm`: null where no rows were held out for it.
 std::string AuditJson(const Audit& audit, const HarmReport* harm, const ResidualMemory& memory,
                       const RunInfo& run);
+std::string PrivacyJson(const PrivacyReport& report, const RunInfo& run);
 std::string MemoryJson(const MemoryInfo& memory, const RunInfo& run);
 // `written`: the path of the compressed memory; empty if none was written.
 std::string CompressionJson(const Compression& compression, const std::string& written,
