@@ -50,42 +50,39 @@ struct State {
   NamedValues values() { return {{"weights", weights}, {"moments", moments}}; }
 };
 
-void ReadRun(std::string_view input) {
+Status ReadRun(std::string_view input) {
   Put(kCheckpoint, Sealed(input));
   State state;
   std::vector<std::string> notes;
   const auto progress = RestoreRun(RunFolder(Folder(), kLmRun), kData, state.values(),
                                    [&](const std::string& note) { notes.push_back(note); });
-  Expect(progress.status());
   Require(!progress.ok() || (progress->step > 0) == notes.empty());
   std::filesystem::remove(Folder() + "/" + kCheckpoint);
+  return progress.status();
 }
 
-void ReadNetwork(std::string_view input) {
+Status ReadNetwork(std::string_view input) {
   const auto network = LoadNetwork(Put("network", Sealed(input)));
-  Expect(network.status());
-  if (network.ok()) Expect(SaveNetwork(*network, Folder() + "/again"));
+  return network.ok() ? SaveNetwork(*network, Folder() + "/again") : network.status();
 }
 
-void ReadImageRecipe(std::string_view input) {
+Status ReadImageRecipe(std::string_view input) {
   const auto recipe = ReadTrainRecipe(Put("recipe.json", input));
-  Expect(recipe.status());
-  if (!recipe.ok()) return;
-  const Status sound = CheckTrainRecipe(*recipe);
-  Expect(sound);
-  if (sound.ok()) Expect(DrawTrainSplit(*recipe, 50).status());
+  if (!recipe.ok()) return recipe.status();
+  RESMEM_RETURN_IF_ERROR(CheckTrainRecipe(*recipe));
+  return DrawTrainSplit(*recipe, 50).status();
 }
 
-void ReadTextRecipe(std::string_view input) {
+Status ReadTextRecipe(std::string_view input) {
   const auto recipe = ReadLmRecipe(Put("recipe.json", input));
-  Expect(recipe.status());
-  if (recipe.ok()) Expect(CheckLmRecipe(*recipe));
+  return recipe.ok() ? CheckLmRecipe(*recipe) : recipe.status();
 }
 
-void ReadLog(std::string_view input) {
+Status ReadLog(std::string_view input) {
   Put("log.jsonl", input);
-  Expect(RunFolder(Folder(), kLmRun).CutLog(2));
+  const Status cut = RunFolder(Folder(), kLmRun).CutLog(2);
   std::filesystem::remove(Folder() + "/log.jsonl");
+  return cut;
 }
 
 template <typename Write>
@@ -114,8 +111,16 @@ std::string SoundNetwork() {
 }  // namespace
 
 std::vector<Kind> Kinds() {
-  const auto image = [](const std::string& path) { return WriteTrainRecipe(path, TrainRecipe()); };
-  const auto text = [](const std::string& path) { return WriteLmRecipe(path, LmRecipe()); };
+  const auto image = [](const std::string& path) {
+    TrainRecipe recipe;
+    recipe.images = "photos";
+    return WriteTrainRecipe(path, recipe);
+  };
+  const auto text = [](const std::string& path) {
+    LmRecipe recipe;
+    recipe.tokens = "t.tokens";
+    return WriteLmRecipe(path, recipe);
+  };
   return {{"checkpoint", SoundRun(), ReadRun},
           {"network", SoundNetwork(), ReadNetwork},
           {"image recipe", Written("recipe.json", image), ReadImageRecipe},

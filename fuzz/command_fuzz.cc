@@ -23,9 +23,9 @@ std::vector<std::string> WordsOf(std::string_view input) {
 }
 
 // One command's line: the first word chooses the command by its length and letters.
-void ParseWords(std::string_view input) {
+Status ParseWords(std::string_view input) {
   const std::vector<std::string> words = WordsOf(input);
-  if (words.empty()) return;
+  if (words.empty()) return {};
   const auto named = [&](const CommandEntry& entry) { return words[0] == entry.name; };
   const auto commands = Commands();
   auto entry = std::find_if(commands.begin(), commands.end(), named);
@@ -38,21 +38,24 @@ void ParseWords(std::string_view input) {
   Declared declared = Declare(*entry);
   const Status parsed = declared.line.Parse(std::span(words).subspan(1));
   Require(parsed.ok() || parsed.code() == ErrorCode::kInvalidArgument);
-  Expect(parsed);
   if (declared.line.help_wanted()) Require(!HelpText(declared.line).empty());
+  return parsed;
 }
 
 }  // namespace
 
 std::vector<Kind> Kinds() {
-  return {{"predict", "predict\nm\n--data\nt.npz\n-o\np.csv\n--k=5\n--sigma\n0.5", ParseWords},
-          {"memorize", "memorize\n--data=t.npz\n-o\nm\n--rows\n0:10\n--key-type\nint8", ParseWords},
-          {"tune", "tune\nm\n--data\nt.npz\n--grid-k\n1,5:50:4\n--grid-sigma\n0.1:2:5", ParseWords},
-          {"delete", "delete\nm\n--ids\n3,5,18446744073709551615\n--wait\n2.5", ParseWords},
-          {"index", "index\nm\n--recall\n0.9\n--bits\n4", ParseWords},
-          {"help", "eval\n--help", ParseWords},
-          {"lm", "lm generate\nm\n--text\nthe\n--count\n5\n--seed\n1", ParseWords},
-          {"plan", "plan\n--rows\n1e6\n--dim\n512\n--classes\n1000", ParseWords}};
+  return {
+      {"predict", "predict\nm\n--data\nt.npz\n-o\np.csv\n--k=5\n--sigma\n0.5", ParseWords},
+      {"memorize", "memorize\n--data=t.npz\n-o\nm\n--key-type\nint8", ParseWords},
+      {"tune", "tune\nm\n--data\nt.npz\n--grid-k\n1,5:50:4\n--grid-sigma\n0.1:2:5", ParseWords},
+      {"delete", "delete\nm\n--ids\n3,5,18446744073709551615\n--wait\n2.5", ParseWords},
+      {"index", "index\nm\n--recall\n0.9\n--codes\n4", ParseWords},
+      {"help", "eval\n--help", ParseWords},
+      {"lm",
+       "lm generate\nm\n--model\nl.onnx\n--tokenizer\nt.model\n--text\nthe\n--count\n5\n--seed\n1",
+       ParseWords},
+      {"shards", "shard plan\nwork\n--shards\n2\n--data\nt.npz\n--recall\n0.9", ParseWords}};
 }
 
 }  // namespace resmem

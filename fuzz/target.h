@@ -14,7 +14,7 @@ namespace resmem {
 struct Kind {
   std::string name;
   std::string sound;  // an input that is read without an error
-  void (*read)(std::string_view input);
+  Status (*read)(std::string_view input);
 };
 std::vector<Kind> Kinds();  // of the target
 
