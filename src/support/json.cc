@@ -16,7 +16,7 @@ int64_t living = 0;  // pieces of the reserve; guarded by mutex
 
 }  // namespace
 
-void* TakeForDestructor(size_t bytes) noexcept {
+void* TakeSurely(size_t bytes) noexcept {
   if (void* place = std::malloc(bytes)) return place;
   const std::lock_guard<std::mutex> lock(mutex);
   const size_t rounded = (bytes + alignof(std::max_align_t) - 1) / alignof(std::max_align_t) *
