@@ -18,7 +18,7 @@ endfunction()
 resmem_install_library(resmem "" "libhwy libxxhash" "-pthread")
 resmem_install_library(resmem_report "resmem" "libpng" "")
 resmem_install_library(resmem_data "resmem" "zlib liblzma" "")
-resmem_install_library(resmem_models "resmem-data resmem-report" "libpng libjpeg protobuf" "-lonnx_proto")
+resmem_install_library(resmem_models "resmem-data resmem-report" "libpng libjpeg libwebp protobuf" "-lonnx_proto")
 resmem_install_library(resmem_lm "resmem-models" "libzstd libutf8proc libpcre2-8" "")
 
 install(DIRECTORY include/resmem DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -48,7 +48,7 @@ void TrainCommand::Declare(CommandLine& line) {
                 "(mobilenetv2-0.5); for tables linear or mlp-HIDDEN (mlp-128, mlp-256-64)");
   line.Group("Data");
   line.Value("--images", &recipe_.images, "PATH",
-             "CIFAR, IDX or a folder of classes with PNG and JPEG files (docs/images.md)")
+             "CIFAR, IDX or a folder of classes with PNG, JPEG and WebP files (docs/images.md)")
       .File();
   line.Value("--part", &recipe_.part, "WORD",
              "which part of a folder that holds train and test to read");

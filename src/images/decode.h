@@ -1,5 +1,5 @@
-// PNG and JPEG files, as Pillow's Image.open(...).convert("RGB" or "L") reads them: transparency
-// and the camera's orientation are not applied, 16-bit channels keep their upper half.
+// PNG, JPEG and WebP files, as Pillow's Image.open(...).convert("RGB" or "L") reads them:
+// transparency and the camera's orientation are not applied, 16-bit channels keep their upper half.
 //
 // What libpng or libjpeg only warn of is refused where it means lost pixels.
 #ifndef RESMEM_IMAGES_DECODE_H_
@@ -19,12 +19,15 @@ Status DecodeImage(const std::string& name, ByteSpan bytes, Image* image,
 
 bool LooksLikePng(ByteSpan bytes);
 bool LooksLikeJpeg(ByteSpan bytes);
+bool LooksLikeWebp(ByteSpan bytes);
 Status DecodePng(const std::string& name, ByteSpan bytes, Image* image,
                  int64_t most_pixels = kMaxImagePixels);
 Status DecodeJpeg(const std::string& name, ByteSpan bytes, Image* image,
                   int64_t most_pixels = kMaxImagePixels);
+Status DecodeWebp(const std::string& name, ByteSpan bytes, Image* image,
+                  int64_t most_pixels = kMaxImagePixels);
 
-// ".png", ".jpg" or ".jpeg", in any case.
+// ".png", ".jpg", ".jpeg" or ".webp", in any case.
 bool HasImageName(const std::string& path);
 
 }  // namespace resmem

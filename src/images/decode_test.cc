@@ -1,6 +1,7 @@
 #include "images/decode.h"
 
 #include <gtest/gtest.h>
+#include <webp/encode.h>
 
 #include <cstdlib>
 
@@ -172,13 +173,87 @@ TEST(DecodeJpeg, ThousandsOfScansAreRefused) {
   EXPECT_NE(status.message().find("scans"), std::string::npos) << status.message();
 }
 
+// Made by Pillow 9.4, and the pixels that Pillow reads from it.
+constexpr uint8_t kWebpOfPillow[] = {
+    0x52, 0x49, 0x46, 0x46, 0x70, 0x00, 0x00, 0x00, 0x57, 0x45, 0x42, 0x50, 0x56, 0x50, 0x38,
+    0x20, 0x64, 0x00, 0x00, 0x00, 0x50, 0x01, 0x00, 0x9d, 0x01, 0x2a, 0x08, 0x00, 0x04, 0x00,
+    0x02, 0x80, 0x42, 0x25, 0xb0, 0x00, 0x05, 0x8c, 0x00, 0x00, 0xfe, 0xef, 0xf9, 0xdf, 0xff,
+    0x2b, 0x35, 0xfb, 0xef, 0xcc, 0xb5, 0x1a, 0xfa, 0x5b, 0xfe, 0xd9, 0xb7, 0xff, 0x5e, 0xd9,
+    0xfd, 0x2e, 0x75, 0x0e, 0xf0, 0x86, 0x12, 0x27, 0xf5, 0x4f, 0xf4, 0xb9, 0xcb, 0xa0, 0x33,
+    0xfa, 0xa7, 0xfa, 0x5c, 0xe8, 0xfe, 0x7f, 0xf8, 0xcf, 0xfa, 0x5c, 0xe9, 0x07, 0xf4, 0xd6,
+    0x7c, 0x9f, 0x6e, 0x7c, 0x55, 0x7c, 0xc0, 0xbd, 0x81, 0xdf, 0xfc, 0xcf, 0x59, 0xbb, 0xdf,
+    0x92, 0x13, 0x3e, 0xe4, 0x1f, 0xc0, 0x57, 0x9f, 0x3b, 0xd1, 0x6b, 0xc3, 0xd7, 0xa0, 0x00};
+constexpr uint8_t kPixelsOfPillow[] = {
+    77,  191, 93,  80,  173, 105, 91,  142, 134, 110, 117, 144, 117, 78,  119, 114,
+    64,  104, 82,  50,  81,  215, 193, 219, 101, 192, 93,  104, 175, 105, 115, 144,
+    134, 134, 118, 146, 141, 80,  119, 138, 66,  106, 106, 51,  81,  239, 195, 219,
+    145, 190, 91,  148, 173, 103, 158, 142, 131, 177, 116, 141, 185, 79,  117, 182,
+    64,  104, 150, 49,  79,  255, 194, 218, 169, 192, 91,  172, 174, 103, 182, 143,
+    131, 201, 117, 144, 210, 80,  119, 206, 65,  104, 174, 51,  79,  255, 195, 218};
+
+std::string WebpOfPillow() {
+  return {reinterpret_cast<const char*>(kWebpOfPillow), sizeof(kWebpOfPillow)};
+}
+
+TEST(DecodeWebp, GivesThePixelsThatPillowGives) {
+  const std::vector<uint8_t> wanted(std::begin(kPixelsOfPillow), std::end(kPixelsOfPillow));
+  EXPECT_EQ(Pixels(WebpOfPillow(), {4, 8, 3}), wanted);
+}
+
+TEST(DecodeWebp, WithoutLossEveryPixelComesBackAndTransparencyIsLeftOut) {
+  const ImageShape shape = {9, 17, 3};
+  const std::string ramp = Ramp(shape);
+  std::string rgba;
+  for (size_t i = 0; i < ramp.size(); ++i) {
+    rgba += ramp[i];
+    if (i % 3 == 2) rgba += static_cast<char>(200 + i % 7);
+  }
+  uint8_t* file = nullptr;
+  const size_t size =
+      WebPEncodeLosslessRGBA(reinterpret_cast<const uint8_t*>(rgba.data()), 17, 9, 17 * 4, &file);
+  ASSERT_GT(size, 0u);
+  const std::string text(reinterpret_cast<const char*>(file), size);
+  WebPFree(file);
+  EXPECT_EQ(Pixels(text, shape), Bytes(ramp));
+}
+
+TEST(DecodeWebp, TruncatedAndDamagedFilesAreErrorsOrImages) {
+  std::string sound = WebpOfPillow();
+  Image image;
+  for (size_t length = 0; length + 2 < sound.size(); ++length) {
+    EXPECT_EQ(Decode(sound.substr(0, length), &image).code(), ErrorCode::kBadData) << length;
+  }
+  for (size_t i = 0; i < sound.size(); ++i) {
+    for (const int bit : {1, 16, 128}) {
+      sound[i] = static_cast<char>(sound[i] ^ bit);
+      const Status status = Decode(sound, &image);
+      EXPECT_TRUE(status.ok() || status.code() == ErrorCode::kBadData) << status.message();
+      sound[i] = static_cast<char>(sound[i] ^ bit);
+    }
+  }
+}
+
+TEST(DecodeWebp, AnimationsAndAbsurdSizesAreRefused) {
+  const auto extended = [](char flags, const std::string& size) {
+    return "RIFF" + std::string("\x2a\0\0\0", 4) + "WEBPVP8X" + std::string("\x0a\0\0\0", 4) +
+           flags + std::string(3, '\0') + size + std::string(24, '\0');
+  };
+  Image image;
+  const Status animation = Decode(extended(2, std::string("\7\0\0\7\0\0", 6)), &image);
+  EXPECT_EQ(animation.code(), ErrorCode::kUnsupported) << animation.message();
+  EXPECT_NE(animation.message().find("is an animation"), std::string::npos);
+  const Status large = DecodeImage("it", std::as_bytes(std::span(kWebpOfPillow)), &image, 31);
+  EXPECT_EQ(large.code(), ErrorCode::kBadData) << large.message();
+}
+
 TEST(DecodeImage, OtherFilesAreNamedAsSuch) {
   Image image;
-  EXPECT_NE(Decode("GIF89a", &image).message().find("neither a PNG nor a JPEG"), std::string::npos);
+  EXPECT_NE(Decode("GIF89a", &image).message().find("no PNG, JPEG or WebP"), std::string::npos);
   EXPECT_NE(Decode("", &image).message().find("is empty"), std::string::npos);
   EXPECT_TRUE(HasImageName("a/b.JPEG"));
   EXPECT_TRUE(HasImageName("a.Png"));
   EXPECT_FALSE(HasImageName("png"));
+  EXPECT_TRUE(HasImageName("a.webp"));
   EXPECT_FALSE(HasImageName("a.gif"));
 }
 

@@ -138,7 +138,7 @@ Result<FoundImages> OpenClassFolders(const std::string& path, const Entries& ent
     if (inside.images.empty()) {
       return Status(ErrorCode::kBadData,
                     Text(folder,
-                         ": the class folder holds no PNG or JPEG file; fill it or take it "
+                         ": the class folder holds no PNG, JPEG or WebP file; fill it or take it "
                          "away"));
     }
     others.Add(folder, inside.others);
@@ -147,7 +147,7 @@ Result<FoundImages> OpenClassFolders(const std::string& path, const Entries& ent
     store->Add(folder, std::move(inside.images));
   }
   loose.Tell("images that are in no class folder", &found.notes);
-  others.Tell("files that are not named .png, .jpg or .jpeg", &found.notes);
+  others.Tell("files that are not named .png, .jpg, .jpeg or .webp", &found.notes);
   nested.Tell("folders inside class folders", &found.notes);
   found.store = std::move(store);
   return found;
@@ -175,11 +175,11 @@ Result<FoundImages> OpenImageFolder(const std::string& path, const ImageSetSourc
     found.store = std::move(store);
     LeftOut others;
     others.Add(path, entries.others);
-    others.Tell("files that are not named .png, .jpg or .jpeg", &found.notes);
+    others.Tell("files that are not named .png, .jpg, .jpeg or .webp", &found.notes);
   } else {
     return Status(ErrorCode::kNotFound,
                   Text(path, ": holds no images: neither CIFAR, IDX or NumPy files of the usual ",
-                       "names, nor PNG or JPEG files, nor class folders of them"));
+                       "names, nor PNG, JPEG or WebP files, nor class folders of them"));
   }
   found.paths = {path};
   return found;

@@ -85,8 +85,8 @@ TEST_F(FileImages, WhatIsNoImageIsLeftOutAndTold) {
       (std::vector<std::string>{
           "images that are in no class folder are left out: 1, the first is " + folder_ +
               "/loose.png",
-          "files that are not named .png, .jpg or .jpeg are left out: 2, the first is " + folder_ +
-              "/readme.txt",
+          "files that are not named .png, .jpg, .jpeg or .webp are left out: 2, the first is " +
+              folder_ + "/readme.txt",
           "folders inside class folders are left out: 2, the first is " + folder_ + "/cat/loop"}));
 }
 

@@ -1,4 +1,4 @@
-// One PNG or JPEG file whose bytes are in memory already, because they came over a network.
+// One PNG, JPEG or WebP file whose bytes are in memory already, because they came over a network.
 #ifndef RESMEM_MODELS_IMAGE_BYTES_H_
 #define RESMEM_MODELS_IMAGE_BYTES_H_
 
@@ -15,7 +15,7 @@ namespace resmem {
 // The pixels that an ImageSet of this `shape` and `resize` gives for such a file, into `out`
 // (shape.bytes()).  `name` begins the messages.  A file that says it has more than `most_pixels` is
 // refused before it is decoded.
-// Errors: kBadData (damaged, or no PNG or JPEG file), kMismatch (it cannot have the shape),
+// Errors: kBadData (damaged, or no PNG, JPEG or WebP file), kMismatch (it cannot have the shape),
 // kInvalidArgument (shape, resize, the size of `out`), kResourceExhausted.
 Status ReadImageBytes(const std::string& name, std::span<const std::byte> bytes,
                       const ImageShape& shape, int64_t resize, int64_t most_pixels,

@@ -3,7 +3,7 @@
 //   CIFAR-10, CIFAR-100   .bin, .bin.xz, .bin.gz, or the folder that holds train and test
 //   IDX (MNIST)           an images file, its labels file beside it, or the folder
 //   .npy  .npz:member     uint8, N x H x W [x C] or N x C x H x W
-//   folders of classes    PNG and JPEG files, the class is the name of the subfolder
+//   folders of classes    PNG, JPEG and WebP files, the class is the name of the subfolder
 //   PNG, JPEG             one file, several, or a folder of them: without labels
 //
 // Arrays stay in memory or in the map; image files are decoded when they are read.  The pixels

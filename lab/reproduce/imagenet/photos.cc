@@ -169,7 +169,7 @@ Result<Photos> FindPhotos(const std::string& folder, const Classes& classes,
     RESMEM_ASSIGN_OR_RETURN(photos, FindListed(inside, names, number, list));
   }
   if (photos.size() > 0) return photos;
-  return Status(ErrorCode::kNotFound, folder + ": holds no PNG or JPEG file of the " +
+  return Status(ErrorCode::kNotFound, folder + ": holds no PNG, JPEG or WebP file of the " +
                                           std::to_string(classes.size()) + " classes, such as " +
                                           classes.names.front());
 }
