@@ -86,6 +86,10 @@ Result<ExitCode> ReproduceCifar100::Run(Console& console) {
   reproduction.data = workspace.data_digest();
   reproduction.quick = options_.quick;
   reproduction.steps = cifar100::ListSteps(workspace);
+  for (const reproduce::Step& step : reproduction.steps) {
+    const bool network = step.by_default && step.name.find("-resnet") != std::string::npos;
+    reproduction.disk_bytes += network ? 75e6 : 0;  // docs/reproduce.md
+  }
   reproduction.how_far = [&](const reproduce::Step& step) {
     const int64_t epoch = reproduce::CountAt(cifar100::LastEpoch(workspace, step.name), "epoch");
     return epoch > 0 ? "after epoch " + Count(epoch) : std::string();

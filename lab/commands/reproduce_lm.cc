@@ -97,6 +97,7 @@ Result<ExitCode> ReproduceLm::Run(Console& console) {
   reproduction.output = output_;
   reproduction.data = workspace.data_digest();
   reproduction.quick = options_.quick;
+  reproduction.disk_bytes = 13e9;  // docs/reproduce.md
   reproduction.steps = lm::ListSteps(workspace);
   reproduction.write_page = [&](reproduce::Page* page) {
     lm::WritePage(workspace, reproduction.steps, page);

@@ -1,6 +1,8 @@
 #include "reproduce/run_steps.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "console/format.h"
 #include "console/output.h"
@@ -42,6 +44,7 @@ class Pages {
     return pages;
   }
 
+  const Reproduction& reproduction() const { return reproduction_; }
   StepRecords Shown(const StepRecords& records) const { return records.With(published_); }
 
   Status Write(const StepRecords& records, std::vector<std::string>* paths = nullptr) const {
@@ -69,6 +72,54 @@ class Pages {
   std::vector<std::pair<std::string, std::function<void(Page*)>>> writers_;
 };
 
+// How long steps take here, as a multiple of Step::seconds: by those that this folder has finished.
+struct Pace {
+  double factor = 1;
+  int64_t steps = 0;  // that it was measured on; 0: it was not
+};
+
+Pace MeasurePace(const Reproduction& reproduction, const StepRecords& records) {
+  constexpr double kWorthMeasuring = 0.5;  // seconds
+  double took = 0, expected = 0;
+  Pace pace;
+  for (const Step& step : reproduction.steps) {
+    const double seconds = NumberAt(records.record(step.name), "made/seconds");
+    const bool finished = records.state(step.name) == StepState::kFinished;
+    if (!finished || !(seconds >= kWorthMeasuring) || !(step.seconds > 0)) continue;
+    took += seconds;
+    expected += step.seconds;
+    ++pace.steps;
+  }
+  if (pace.steps > 0) pace.factor = took / expected;
+  return pace;
+}
+
+std::string PaceText(const Pace& pace) {
+  if (pace.steps == 0) {
+    return "times are of the machine of docs/reproduce.md; once a step has finished here, they are "
+           "of this one\n";
+  }
+  return "times are " + Fixed(pace.factor, 2) + " of docs/reproduce.md's, as " +
+         Counted(pace.steps, "step") + " took here\n";
+}
+
+// Empty where the work folder's file system does not tell.
+std::string DiskText(const Reproduction& reproduction, bool* enough) {
+  *enough = true;
+  if (!(reproduction.disk_bytes > 0) || reproduction.quick) return "";
+  std::filesystem::path folder = std::filesystem::absolute(reproduction.work);
+  std::error_code error;
+  while (!std::filesystem::exists(folder, error) && folder.has_relative_path()) {
+    folder = folder.parent_path();
+  }
+  const std::filesystem::space_info space = std::filesystem::space(folder, error);
+  if (error) return "";
+  *enough = static_cast<double>(space.available) > reproduction.disk_bytes;
+  return reproduction.work + " takes about " +
+         Bytes(static_cast<int64_t>(reproduction.disk_bytes)) + " in the end; " +
+         Bytes(static_cast<int64_t>(space.available)) + " are free there";
+}
+
 Status RunAll(const std::vector<const Step*>& selected, const std::vector<const Step*>& redo,
               const Pages& pages, Console& console, StepRecords* records) {
   const auto to_run = [&](const Step* step) {
@@ -79,9 +130,14 @@ Status RunAll(const std::vector<const Step*>& selected, const std::vector<const 
   for (const Step* step : selected) {
     if (to_run(step)) left += step->seconds;
   }
+  bool enough = true;
+  const std::string disk = DiskText(pages.reproduction(), &enough);
+  if (!enough) console.Warn(disk);
   for (const Step* step : selected) {
     if (!to_run(step)) continue;
-    console.Note(step->name + ": " + step->title + "  (about " + Duration(left) + " left)");
+    const double factor = MeasurePace(pages.reproduction(), *records).factor;
+    console.Note(step->name + ": " + step->title + "  (about " + Duration(left * factor) +
+                 " left)");
     const double begin = console.SecondsSinceStart();
     RESMEM_RETURN_IF_ERROR(RunStep(*step, console, records));
     RESMEM_RETURN_IF_ERROR(pages.Write(*records));
@@ -96,7 +152,9 @@ Status PrintList(const Reproduction& reproduction, const Pages& pages, const Ste
   Table table({{"step", Table::Align::kLeft},
                {"state", Table::Align::kLeft},
                {"about"},
+               {"took"},
                {"", Table::Align::kLeft}});
+  const Pace pace = MeasurePace(reproduction, records);
   for (const Step& step : reproduction.steps) {
     std::string state = StepStateName(records.state(step.name));
     if (records.state(step.name) == StepState::kMissing) {
@@ -108,9 +166,13 @@ Status PrintList(const Reproduction& reproduction, const Pages& pages, const Ste
       const std::string day = TextAt(shown.record(step.name), "made/started").substr(0, 10);
       state += day.empty() ? "; on the page" : "; on the page, of " + day;
     }
-    table.AddRow({step.name, state, Duration(step.seconds), step.title});
+    const double took = NumberAt(records.record(step.name), "made/seconds");
+    table.AddRow({step.name, state, Duration(step.seconds * pace.factor),
+                  took >= 0 ? Duration(took) : "", step.title});
   }
-  return PrintResult(table.Text());
+  bool enough = true;
+  const std::string disk = DiskText(reproduction, &enough);
+  return PrintResult(table.Text() + PaceText(pace) + (disk.empty() ? "" : disk + "\n"));
 }
 
 }  // namespace

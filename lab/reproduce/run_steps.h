@@ -29,6 +29,7 @@ struct Reproduction {
   std::string output;       // the folder of docs/results
   std::string data;         // digest of what is experimented on
   bool quick = false;       // a rehearsal
+  double disk_bytes = 0;    // that the work folder takes in the end, about; 0: little
   std::vector<Step> steps;  // each after those that it needs
   // Of a step without a record: how far it is ("after epoch 3"); empty: nowhere.
   std::function<std::string(const Step&)> how_far;

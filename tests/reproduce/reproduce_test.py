@@ -121,6 +121,7 @@ class ReproduceTest(unittest.TestCase):
         listed = self.run_command("--list")
         self.assertRegex(listed.stdout, r"short-resnet8-seed1 +finished")
         self.assertRegex(listed.stdout, r"short-resnet56-seed1 +not run, off")
+        self.assertRegex(listed.stdout, r"times are [\d.]+ of docs/reproduce.md's, as \d+ steps? took here")
 
     def check_predictor_page(self, contest, shift):
         """Every answer stands in its own column, measured and named, and the page says what made it."""
