@@ -5,6 +5,7 @@
   ADD("Make a memory", "memorize", MakeMemorize)                    \
   ADD("Make a memory", "tune", MakeTune)                            \
   ADD("Make a memory", "index", MakeIndex)                          \
+  ADD("Make a memory", "intervals", MakeIntervals)                  \
   ADD("Judge it", "eval", MakeEval)                                 \
   ADD("Judge it", "doctor", MakeDoctor)                             \
   ADD("Judge it", "audit", MakeAudit)                               \

@@ -14,6 +14,7 @@
 #include "outputs/output_paths.h"
 #include "outputs/prediction_lines.h"
 #include "resmem/data/array_writer.h"
+#include "resmem/intervals.h"
 #include "resmem/predictor.h"
 
 namespace resmem::cli {
@@ -28,9 +29,10 @@ class Predict : public Command {
   // Scores of one block, and the buffers they are made in.
   struct Scores {
     Neighbors neighbors;
-    std::vector<float> base, resmem, percentiles;
+    std::vector<float> base, resmem, percentiles, half_widths;
   };
   Status CheckOptions(const MemoryDescription& description);
+  Status ReadIntervals(const ResidualMemory& memory);
   Status ScoreBlock(const Predictor& predictor, const Rows& rows, Scores* scores) const;
   Status WriteBlock(std::span<const int64_t> numbers, const Rows& rows, const Scores& scores,
                     const PredictionLines& lines, Output* out) const;
@@ -38,7 +40,7 @@ class Predict : public Command {
                   std::vector<float>* probabilities, PredictionLine* line) const;
 
   std::string memory_path_, output_, scores_;
-  bool exact_ = false;
+  SearchedMemory searched_;
   DatasetOptions data_;
   ModelOptions model_;
   AnswerOptions answer_;
@@ -49,6 +51,9 @@ class Predict : public Command {
   std::optional<float> calibrator_temperature_;
   UnknownRate unknown_;
   bool tells_distances_ = false;
+  std::optional<double> interval_;
+  std::optional<IntervalFit> intervals_;
+  std::vector<float> factors_;
 };
 
 void Predict::Declare(CommandLine& line) {
@@ -59,7 +64,7 @@ void Predict::Declare(CommandLine& line) {
   DeclareMemory(line, &memory_path_);
   data_.Declare(line, DatasetUse::kPredict);
   answer_.Declare(line);
-  DeclareExact(line, &exact_);
+  searched_.Declare(line);
   model_.Declare(line, /*check=*/true);
   line.Group("Output");
   line.Value("--output", &output_, "FILE", "file to write the lines to")
@@ -86,11 +91,17 @@ void Predict::Declare(CommandLine& line) {
              "temperature of --calibrator log-temperature, above 0")
       .Default("as stored in the memory");
   unknown_.Declare(line);
+  line.Value("--interval", &interval_, "SHARE",
+             "regression: also the interval that holds the true value with this probability, above "
+             "0 and below 1; 'resmem intervals' makes it possible (docs/regression.md)")
+      .Default("off");
   line.Value("--block", &block_rows_, "ROWS",
              "rows processed at once; the answer does not depend on it");
   DeclareThreads(line, &options_.threads);
   line.AddExample("images, through the memory's own model",
                   "resmem predict my.resmem photo.png cat.jpg");
+  line.AddExample("a regression, with intervals of 90 %",
+                  "resmem predict my.resmem --data new.npz --interval 0.9");
   line.AddExample("to a file", "resmem predict my.resmem --data new.npz -o predictions.csv");
   line.AddExample("the first ten", "resmem predict my.resmem --data new.npz | head -n 11");
   line.AddExample("the five best classes, as JSON lines",
@@ -115,6 +126,18 @@ Status Predict::CheckOptions(const MemoryDescription& description) {
   return ToProbabilities(calibrator_, *calibrator_temperature_, trial);
 }
 
+Status Predict::ReadIntervals(const ResidualMemory& memory) {
+  if (!interval_.has_value()) return {};
+  RESMEM_ASSIGN_OR_RETURN(intervals_, IntervalsOf(memory, memory_path_));
+  if (options_.method != intervals_->method || options_.parameters != intervals_->parameters) {
+    return {ErrorCode::kInvalidArgument,
+            "--interval: intervals belong to the memory's own answer; leave --method, --k and "
+            "--sigma out"};
+  }
+  RESMEM_ASSIGN_OR_RETURN(factors_, IntervalFactors(*intervals_, *interval_));
+  return {};
+}
+
 Status Predict::ScoreBlock(const Predictor& predictor, const Rows& rows, Scores* scores) const {
   const auto values = static_cast<size_t>(rows.count() * predictor.memory().description().outputs);
   scores->base.resize(values);
@@ -127,6 +150,9 @@ Status Predict::ScoreBlock(const Predictor& predictor, const Rows& rows, Scores*
   base.parameters.temperature = 1;  // softmax(f): what the base says without us
   RESMEM_RETURN_IF_ERROR(
       predictor.Score(rows.keys, rows.logits, scores->neighbors, base, scores->base));
+  if (intervals_.has_value()) {
+    scores->half_widths = HalfWidths(predictor, *intervals_, factors_, scores->neighbors);
+  }
   RESMEM_RETURN_IF_ERROR(
       predictor.Score(rows.keys, rows.logits, scores->neighbors, options_, scores->resmem));
   if (!tells_distances_) return {};
@@ -173,6 +199,9 @@ Status Predict::WriteBlock(std::span<const int64_t> numbers, const Rows& rows, c
     const size_t first = static_cast<size_t>(i) * outputs;
     line.base_values = std::span<const float>(scores.base).subspan(first, outputs);
     line.values = std::span<const float>(scores.resmem).subspan(first, outputs);
+    if (intervals_.has_value()) {
+      line.half_widths = std::span<const float>(scores.half_widths).subspan(first, outputs);
+    }
     if (lines.classification()) {
       RESMEM_RETURN_IF_ERROR(Classify(line.base_values, line.values, &probabilities, &line));
     }
@@ -186,8 +215,7 @@ Status Predict::WriteBlock(std::span<const int64_t> numbers, const Rows& rows, c
 }
 
 Result<ExitCode> Predict::Run(Console& console) {
-  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
-                          ResidualMemory::Open(memory_path_, {.exact = exact_}));
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, searched_.Open(memory_path_, console));
   WarnOfManySegments(memory_path_, memory, console);
   const MemoryDescription& description = memory.description();
   RESMEM_RETURN_IF_ERROR(CheckOptions(description));
@@ -203,6 +231,7 @@ Result<ExitCode> Predict::Run(Console& console) {
   options_.threads = threads;
   RESMEM_RETURN_IF_ERROR(unknown_.Apply(predictor, memory_path_, &options_));
   tells_distances_ = predictor.DistanceNeighbors() > 0;
+  RESMEM_RETURN_IF_ERROR(ReadIntervals(memory));
 
   RESMEM_ASSIGN_OR_RETURN(Output out, Output::Open(output_));
   std::optional<ArrayWriter> scores_file;
@@ -215,6 +244,7 @@ Result<ExitCode> Predict::Run(Console& console) {
                               {.ids = dataset.has_ids(),
                                .sources = input.images != nullptr,
                                .distance = tells_distances_,
+                               .intervals = interval_.has_value(),
                                .top = top_});
   RESMEM_RETURN_IF_ERROR(out.Write(lines.Header()));
   Dataset::Block block;

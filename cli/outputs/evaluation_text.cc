@@ -223,14 +223,35 @@ std::string CoarseText(const CoarseAnalysis& coarse) {
   return table.Text();
 }
 
+std::string IntervalsText(const std::vector<IntervalJudgment>& intervals) {
+  if (intervals.empty()) return "";
+  Table table({{"interval", Align::kLeft},
+               {"covered"},
+               {"mean width"},
+               {"pinball loss"},
+               {"base: covered"},
+               {"width"},
+               {"pinball loss"}});
+  for (const IntervalJudgment& judgment : intervals) {
+    table.AddRow({Percent(judgment.share), Percent(Share(judgment.covered, judgment.values)),
+                  ShortNumber(judgment.width), ShortNumber(judgment.pinball),
+                  Percent(Share(judgment.base_covered, judgment.values)),
+                  ShortNumber(judgment.base_width), ShortNumber(judgment.base_pinball)});
+  }
+  return "\n" + table.Text();
+}
+
 std::string RegressionText(const Evaluation::Regression& regression) {
-  Table table({{"method", Align::kLeft}, {"mean squared error"}, {"R^2"}});
-  table.AddRow({"base", ShortNumber(regression.base_mse), Fixed(regression.base_r2, 4)});
-  table.AddRow({"k-NN", ShortNumber(regression.knn_mse), Fixed(regression.knn_r2, 4)});
-  table.AddRow({"ResMem", ShortNumber(regression.resmem_mse), Fixed(regression.resmem_r2, 4)});
+  Table table({{"method", Align::kLeft}, {"mean squared error"}, {"mean absolute"}, {"R^2"}});
+  table.AddRow({"base", ShortNumber(regression.base_mse), ShortNumber(regression.base_mae),
+                Fixed(regression.base_r2, 4)});
+  table.AddRow({"k-NN", ShortNumber(regression.knn_mse), ShortNumber(regression.knn_mae),
+                Fixed(regression.knn_r2, 4)});
+  table.AddRow({"ResMem", ShortNumber(regression.resmem_mse), ShortNumber(regression.resmem_mae),
+                Fixed(regression.resmem_r2, 4)});
   return table.Text() + "error removed by ResMem: " + ShortNumber(regression.mse_reduction) +
          " (95 % interval " + ShortNumber(regression.interval.low) + " .. " +
-         ShortNumber(regression.interval.high) + ")\n";
+         ShortNumber(regression.interval.high) + ")\n" + IntervalsText(regression.intervals);
 }
 
 std::string GainText(const PairedGain& gain) {

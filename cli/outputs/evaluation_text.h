@@ -31,6 +31,8 @@ std::string CalibrationText(const Evaluation& evaluation);
 std::string GroupsText(const std::string& title, const std::vector<GroupResult>& groups);
 std::string CoarseText(const CoarseAnalysis& coarse);
 std::string RegressionText(const Evaluation::Regression& regression);
+// Empty where there are none.
+std::string IntervalsText(const std::vector<IntervalJudgment>& intervals);
 
 // "+3.20 points (95 % interval +2.52 to +3.88; 589 fixed, 270 harmed; McNemar p < 1e-6)"
 std::string GainText(const PairedGain& gain);

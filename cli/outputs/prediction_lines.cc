@@ -23,6 +23,15 @@ void AddColumns(const char* name, int64_t outputs, std::string* header) {
   }
 }
 
+// Of the intervals, one for each output; empty without them.
+std::vector<float> EndsOf(const PredictionLine& line, float sign) {
+  std::vector<float> ends;
+  for (size_t i = 0; i < line.half_widths.size(); ++i) {
+    ends.push_back(line.values[i] + sign * line.half_widths[i]);
+  }
+  return ends;
+}
+
 Json Values(std::span<const float> values) {
   if (values.size() == 1) return ShortestDouble(values[0]);
   Json list = Json::array();
@@ -45,6 +54,10 @@ std::string PredictionLines::Header() const {
   if (memory_.task == Task::kRegression) {
     AddColumns("base", memory_.outputs, &header);
     AddColumns("prediction", memory_.outputs, &header);
+    if (columns_.intervals) {
+      AddColumns("low", memory_.outputs, &header);
+      AddColumns("high", memory_.outputs, &header);
+    }
     return header + "\n";
   }
   header += ",base,base_probability,prediction,probability";
@@ -70,6 +83,9 @@ std::string PredictionLines::CsvLine(const PredictionLine& line) const {
   if (memory_.task == Task::kRegression) {
     for (const float value : line.base_values) text += "," + ExactNumber(value);
     for (const float value : line.values) text += "," + ExactNumber(value);
+    for (const float sign : {-1.0f, 1.0f}) {
+      for (const float end : EndsOf(line, sign)) text += "," + ExactNumber(end);
+    }
     return text + "\n";
   }
   text += "," + std::to_string(line.base) + "," + ExactNumber(line.base_probability) + "," +
@@ -95,6 +111,10 @@ std::string PredictionLines::JsonLine(const PredictionLine& line) const {
   if (memory_.task == Task::kRegression) {
     json["base"] = Values(line.base_values);
     json["prediction"] = Values(line.values);
+    if (columns_.intervals) {
+      json["low"] = Values(EndsOf(line, -1));
+      json["high"] = Values(EndsOf(line, 1));
+    }
   } else {
     json["base"] = line.base;
     json["base_probability"] = ShortestDouble(line.base_probability);

@@ -30,6 +30,7 @@ struct PredictionLine {
   bool unknown = false;
   // Regression: values.
   std::span<const float> base_values, values;
+  std::span<const float> half_widths;  // with Columns::intervals
 };
 
 class PredictionLines {
@@ -38,6 +39,7 @@ class PredictionLines {
   struct Columns {
     bool ids = false, sources = false;
     bool distance = false;  // how far from the memory
+    bool intervals = false;
     int64_t top = 0;
   };
   PredictionLines(const MemoryDescription& memory, LineFormat format, const Columns& columns);

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "resmem/intervals.h"
 #include "resmem/predictor.h"
 #include "resmem/rivals.h"
 
@@ -183,9 +184,14 @@ struct Evaluation {
   int64_t rows_at_distance_zero = 0;
   struct Regression {
     double base_mse = 0, knn_mse = 0, resmem_mse = 0;  // mean over rows and outputs
+    double base_mae = 0, knn_mae = 0, resmem_mae = 0;  // the same of absolute errors
     double base_r2 = 0, knn_r2 = 0, resmem_r2 = 0;     // 0 where the targets do not vary
     double mse_reduction = 0;                          // base - ResMem
     Interval interval;                                 // of the reduction: paired, 95 %
+    // At percentiles 0 .. 100 of the rows: the mean absolute error over the outputs.
+    std::vector<double> base_errors, resmem_errors;
+    // Of a memory with intervals (intervals.h), asked for its own answer.
+    std::vector<IntervalJudgment> intervals;
   };
   std::optional<Regression> regression;
   std::vector<std::string> warnings;  // plain sentences: nothing to add, leaked rows, harm

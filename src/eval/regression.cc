@@ -1,6 +1,8 @@
 #include "eval/regression.h"
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "eval/statistics.h"
 
@@ -10,19 +12,53 @@ RegressionJudge::RegressionJudge(const Predictor& predictor, const EvaluationOpt
     : predictor_(predictor),
       options_(options),
       knn_(options.baselines && predictor.memory().rows() > 0 && options.parameters->k > 0),
-      targets_(static_cast<size_t>(predictor.memory().description().outputs)) {}
+      targets_(static_cast<size_t>(predictor.memory().description().outputs)) {
+  const PredictOptions own = predictor.DefaultOptions();
+  if (*options.method != own.method || *options.parameters != own.parameters) return;
+  Result<IntervalFit> fit = IntervalsOf(predictor.memory(), "");
+  if (!fit.ok()) return;
+  std::vector<double> shares;
+  for (const double share : {0.5, 0.8, 0.9, 0.95}) {
+    if (IntervalFactors(*fit, share).ok()) shares.push_back(share);
+  }
+  Result<IntervalJudge> judge = IntervalJudge::Make(predictor, std::move(*fit), shares);
+  if (judge.ok()) intervals_.emplace(std::move(*judge));
+}
+
+namespace {
+
+// At percentiles 0 .. 100.
+std::vector<double> Percentiles(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::ranges::sort(values);
+  std::vector<double> at;
+  for (size_t percent = 0; percent <= 100; ++percent) {
+    at.push_back(values[(values.size() - 1) * percent / 100]);
+  }
+  return at;
+}
+
+}  // namespace
 
 Status RegressionJudge::Add(const RowBlock& block, int64_t begin, int64_t count,
                             const Neighbors& neighbors) {
   const Rows rows = block.rows().Slice(begin, count);
   RESMEM_RETURN_IF_ERROR(Errors(rows, neighbors, Method::kBase, &base_errors_));
   RESMEM_RETURN_IF_ERROR(Errors(rows, neighbors, *options_.method, &resmem_errors_));
+  if (intervals_) intervals_->Add(rows, scores_, neighbors);
   if (knn_) RESMEM_RETURN_IF_ERROR(Errors(rows, neighbors, Method::kKnn, &knn_errors_));
-  for (size_t i = 0; i < base_errors_.size(); ++i) {
-    base_.Add(base_errors_[i]);
-    resmem_.Add(resmem_errors_[i]);
-    reduction_.Add(base_errors_[i] - resmem_errors_[i]);
-    if (knn_) knn_error_.Add(knn_errors_[i]);
+  for (size_t i = 0; i < base_errors_.squared.size(); ++i) {
+    base_.Add(base_errors_.squared[i]);
+    resmem_.Add(resmem_errors_.squared[i]);
+    reduction_.Add(base_errors_.squared[i] - resmem_errors_.squared[i]);
+    base_absolute_.Add(base_errors_.absolute[i]);
+    resmem_absolute_.Add(resmem_errors_.absolute[i]);
+    base_rows_.push_back(base_errors_.absolute[i]);
+    resmem_rows_.push_back(resmem_errors_.absolute[i]);
+    if (knn_) {
+      knn_error_.Add(knn_errors_.squared[i]);
+      knn_absolute_.Add(knn_errors_.absolute[i]);
+    }
     const float* target = rows.targets.row(static_cast<int64_t>(i));
     for (size_t c = 0; c < targets_.size(); ++c) targets_[c].Add(static_cast<double>(target[c]));
   }
@@ -30,7 +66,7 @@ Status RegressionJudge::Add(const RowBlock& block, int64_t begin, int64_t count,
 }
 
 Status RegressionJudge::Errors(const Rows& rows, const Neighbors& neighbors, Method method,
-                               std::vector<double>* errors) {
+                               RowErrors* errors) {
   const size_t outputs = targets_.size();
   const auto count = static_cast<size_t>(rows.count());
   PredictOptions predict = predictor_.OptionsOf(method);
@@ -38,15 +74,18 @@ Status RegressionJudge::Errors(const Rows& rows, const Neighbors& neighbors, Met
   predict.threads = options_.threads;
   scores_.resize(count * outputs);
   RESMEM_RETURN_IF_ERROR(predictor_.Score(rows.keys, rows.logits, neighbors, predict, scores_));
-  errors->assign(count, 0);
+  errors->squared.assign(count, 0);
+  errors->absolute.assign(count, 0);
   for (size_t i = 0; i < count; ++i) {
     const float* target = rows.targets.row(static_cast<int64_t>(i));
     for (size_t c = 0; c < outputs; ++c) {
       const double error =
           static_cast<double>(scores_[i * outputs + c]) - static_cast<double>(target[c]);
-      (*errors)[i] += error * error;
+      errors->squared[i] += error * error;
+      errors->absolute[i] += std::abs(error);
     }
-    (*errors)[i] /= static_cast<double>(outputs);
+    errors->squared[i] /= static_cast<double>(outputs);
+    errors->absolute[i] /= static_cast<double>(outputs);
   }
   return {};
 }
@@ -66,7 +105,13 @@ void RegressionJudge::Finish(Evaluation* evaluation) const {
   if (knn_) {
     result.knn_mse = knn_error_.mean();
     result.knn_r2 = r2(knn_error_);
+    result.knn_mae = knn_absolute_.mean();
   }
+  result.base_mae = base_absolute_.mean();
+  result.resmem_mae = resmem_absolute_.mean();
+  result.base_errors = Percentiles(base_rows_);
+  result.resmem_errors = Percentiles(resmem_rows_);
+  if (intervals_) result.intervals = intervals_->Finish();
   result.mse_reduction = reduction_.mean();
   const int64_t count = reduction_.count();
   const double deviation =

@@ -3,6 +3,7 @@
 #define RESMEM_EVAL_REGRESSION_H_
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "eval/judge.h"
@@ -37,17 +38,22 @@ class RegressionJudge : public Judge {
   void Finish(Evaluation* evaluation) const override;
 
  private:
-  // Mean squared error over the outputs, of each row.
-  Status Errors(const Rows& rows, const Neighbors& neighbors, Method method,
-                std::vector<double>* errors);
+  // Of each row, means over the outputs.
+  struct RowErrors {
+    std::vector<double> squared, absolute;
+  };
+  Status Errors(const Rows& rows, const Neighbors& neighbors, Method method, RowErrors* errors);
 
   const Predictor& predictor_;
   const EvaluationOptions& options_;
   const bool knn_;  // there are neighbors to ask
   RunningMoments base_, knn_error_, resmem_, reduction_;
+  RunningMoments base_absolute_, knn_absolute_, resmem_absolute_;
+  std::vector<double> base_rows_, resmem_rows_;  // absolute errors of all rows
+  std::optional<IntervalJudge> intervals_;
   std::vector<RunningMoments> targets_;  // of each output
   std::vector<float> scores_;
-  std::vector<double> base_errors_, knn_errors_, resmem_errors_;
+  RowErrors base_errors_, knn_errors_, resmem_errors_;
 };
 
 }  // namespace resmem

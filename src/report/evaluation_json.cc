@@ -112,16 +112,43 @@ Json ToJson(const std::vector<RowResult>& rows) {
   return list;
 }
 
+Json ToJson(const std::vector<IntervalJudgment>& intervals) {
+  Json list = Json::array();
+  for (const IntervalJudgment& judgment : intervals) {
+    list.push_back({{"share", Number(judgment.share)},
+                    {"values", judgment.values},
+                    {"covered", judgment.covered},
+                    {"width", Number(judgment.width)},
+                    {"pinball", Number(judgment.pinball)},
+                    {"base_covered", judgment.base_covered},
+                    {"base_width", Number(judgment.base_width)},
+                    {"base_pinball", Number(judgment.base_pinball)}});
+  }
+  return list;
+}
+
+Json NumberList(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double value : values) list.push_back(Number(value));
+  return list;
+}
+
 Json ToJson(const Evaluation::Regression& regression) {
   return {{"base_mse", Number(regression.base_mse)},
           {"knn_mse", Number(regression.knn_mse)},
           {"resmem_mse", Number(regression.resmem_mse)},
+          {"base_mae", Number(regression.base_mae)},
+          {"knn_mae", Number(regression.knn_mae)},
+          {"resmem_mae", Number(regression.resmem_mae)},
           {"base_r2", Number(regression.base_r2)},
           {"knn_r2", Number(regression.knn_r2)},
           {"resmem_r2", Number(regression.resmem_r2)},
           {"mse_reduction", Number(regression.mse_reduction)},
           {"low", Number(regression.interval.low)},
-          {"high", Number(regression.interval.high)}};
+          {"high", Number(regression.interval.high)},
+          {"base_errors", NumberList(regression.base_errors)},
+          {"resmem_errors", NumberList(regression.resmem_errors)},
+          {"intervals", ToJson(regression.intervals)}};
 }
 
 }  // namespace

@@ -186,7 +186,13 @@ Evaluation Regression() {
   evaluation.task = Task::kRegression;
   evaluation.rows = 442;
   evaluation.parameters = {20, 0.5f, 1.0f};
-  evaluation.regression = {3120.5, 3333.25, 2875.125, 0.41, 0.37, 0.457, 245.375, {120.5, 371.0}};
+  evaluation.regression = {3120.5, 3333.25, 2875.125, 44.5,           46.25, 41.125, 0.41,
+                           0.37,   0.457,   245.375,  {120.5, 371.0}, {},    {},     {}};
+  for (int percent = 0; percent <= 100; ++percent) {
+    evaluation.regression->base_errors.push_back(1.5 * percent);
+    evaluation.regression->resmem_errors.push_back(1.25 * percent);
+  }
+  evaluation.regression->intervals = {{0.9, 442, 400, 171.5, 8.25, 396, 184.25, 8.75}};
   return evaluation;
 }
 

@@ -129,8 +129,12 @@ Html Setting(const Node& document) {
     text << "The answer is the memory's " << Name(method->Text()) << ": ";
   }
   text << "k = " << CountData(parameters.At("k"))
-       << " neighbors, \u03c3 = " << ShortData(parameters.At("sigma"))
-       << ", T = " << ShortData(parameters.At("temperature")) << ".";
+       << " neighbors, \u03c3 = " << ShortData(parameters.At("sigma"));
+  // A regression has no softmax, and no T.
+  if (document.At("task").Text() == "classification") {
+    text << ", T = " << ShortData(parameters.At("temperature"));
+  }
+  text << ".";
   if (document.At("leave_one_out").Flag()) {
     text << " The rows are the memory's own, leaving each one out.";
   }
@@ -157,6 +161,16 @@ Html Latency(const Node& document) {
                  " to score all methods, measured over this run in blocks of rows.");
 }
 
+void AddRegressionSections(const Node& regression, Page* page) {
+  if (regression.Find("base_errors")) {  // documents from before do not tell
+    page->sections.push_back({"How large are the errors?", ErrorSection(regression)});
+  }
+  const std::optional<Node> intervals = regression.Find("intervals");
+  if (intervals && !intervals->Items().empty()) {
+    page->sections.push_back({"Can the intervals be believed?", IntervalSection(*intervals)});
+  }
+}
+
 }  // namespace
 
 void AddEvaluation(const Node& document, Page* page) {
@@ -177,7 +191,7 @@ void AddEvaluation(const Node& document, Page* page) {
   } else {
     page->sections.push_back({"Evaluation", headline});
   }
-  if (!classification) return;
+  if (!classification) return AddRegressionSections(document.At("regression"), page);
   page->sections.push_back({"What changed", GainParts(document.At("gain"))});
   page->sections.push_back({"Methods side by side", MethodComparison(document)});
   const auto add_groups = [&](std::string_view field, const char* title, const char* one) {

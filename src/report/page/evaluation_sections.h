@@ -20,6 +20,10 @@ Html ConfusionSection(const Node& confusions, const Node& classes);
 // `by_calibrator`: the judged probabilities were made from scores, as ResMem's are.
 Html CalibrationSection(const Node& calibration, bool by_calibrator);
 Html CoarseSection(const Node& coarse);
+// Regression: errors of all methods, and their distribution.
+Html ErrorSection(const Node& regression);
+// Regression: how often intervals hold the true value.
+Html IntervalSection(const Node& intervals);
 
 }  // namespace resmem
 
