@@ -67,6 +67,7 @@ std::shared_ptr<const State> CurrentState(resmem_memory* memory) {
 }
 
 Status Load(resmem_memory* memory, bool verify) {
+  if (memory->is_part) return Invalid(kIsPart);
   RESMEM_ASSIGN_OR_RETURN(
       ResidualMemory opened,
       ResidualMemory::Open(memory->path, {.verify_blocks = verify, .exact = memory->exact}));
@@ -124,7 +125,7 @@ Status ReadTexts(const char* const* given, size_t rows, const char* name,
 
 }  // namespace
 
-Status ReadRowsView(const resmem_rows* given, RowsView* view) {
+Status ReadRowsView(const resmem_rows* given, RowsView* view, const char* const* tags) {
   if (given == nullptr) return Invalid("rows is NULL");
   Rows& rows = view->rows;
   RESMEM_ASSIGN_OR_RETURN(rows.keys, View(given->keys, "keys"));
@@ -143,6 +144,8 @@ Status ReadRowsView(const resmem_rows* given, RowsView* view) {
   RESMEM_RETURN_IF_ERROR(ReadTexts(given->slices, count, "slices", &view->slices));
   rows.sources = view->sources;
   rows.slices = view->slices;
+  RESMEM_RETURN_IF_ERROR(ReadTexts(tags, count, "tags", &view->tags));
+  rows.tags = view->tags;
   if (given->roles == nullptr) return {};
   for (size_t i = 0; i < count; ++i) {
     if (given->roles[i] < RESMEM_UNMARKED || given->roles[i] > RESMEM_TEST) {

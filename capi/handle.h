@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 #include <exception>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -26,6 +27,9 @@ struct State {
   explicit State(ResidualMemory memory_in) : memory(std::move(memory_in)), predictor(memory) {}
   const ResidualMemory memory;
   const Predictor predictor;
+  // What resmem_where() was asked for, by its conditions.
+  mutable std::mutex parts_mutex;
+  mutable std::map<std::string, std::shared_ptr<const State>> parts;
 };
 
 }  // namespace resmem::capi
@@ -34,6 +38,7 @@ struct resmem_memory {
   std::optional<resmem::RamFolder> ram;
   std::string path;
   bool exact = false;
+  bool is_part = false;  // rows of another handle's memory: it cannot be changed
   std::atomic<double> wait_seconds = 0;
   std::mutex changing;  // held by the one call that changes the memory
   std::mutex mutex;     // guards `state`
@@ -58,6 +63,10 @@ struct NotOpenedAgain : std::exception {
   const char* what() const noexcept override { return kNotOpenedAgain; }
 };
 
+Status Invalid(std::string message);
+inline constexpr char kIsPart[] =
+    "this handle has only the rows that resmem_where() found; use the handle of the memory itself";
+
 // For a change without progress.
 inline ChangeOptions Waiting(const resmem_memory* memory) {
   return {memory->wait_seconds, nullptr};
@@ -66,6 +75,7 @@ inline ChangeOptions Waiting(const resmem_memory* memory) {
 // The change, then the new state.
 template <class Body>
 Status Change(resmem_memory* memory, const Body& change) {
+  if (memory->is_part) return Invalid(kIsPart);
   const std::lock_guard<std::mutex> lock(memory->changing);
   const int64_t before = CommittedChanges();
   try {
@@ -84,7 +94,6 @@ Status Change(resmem_memory* memory, const Body& change) {
 // Keeps the text for resmem_last_error(), of an error, and gives the code.  Needs no memory.
 int Report(ErrorCode code, const char* text) noexcept;
 const char* LastError() noexcept;
-Status Invalid(std::string message);
 
 // Runs the body of a function of resmem.h.
 template <class Body>
@@ -148,10 +157,11 @@ Result<MatrixView> View(const resmem_matrix& matrix, const char* name);
 // As many values as `rows` lines; all names in the message are the struct's.
 struct RowsView {
   Rows rows;
-  std::vector<std::string> sources, slices;
+  std::vector<std::string> sources, slices, tags;
   std::vector<Role> roles;
 };
-Status ReadRowsView(const resmem_rows* given, RowsView* view);
+// `tags`: of each row, or null.
+Status ReadRowsView(const resmem_rows* given, RowsView* view, const char* const* tags = nullptr);
 
 // The value of a list whose names the library tells; it gives "unknown" after the last.
 template <class Value>

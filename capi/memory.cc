@@ -168,7 +168,7 @@ int resmem_build(const char* path, const resmem_rows* rows, const resmem_build_o
     RESMEM_ASSIGN_OR_RETURN(const resmem_build_options wanted,
                             ReadOptions(options, resmem_build_options_init));
     RowsView view;
-    RESMEM_RETURN_IF_ERROR(ReadRowsView(rows, &view));
+    RESMEM_RETURN_IF_ERROR(ReadRowsView(rows, &view, wanted.tags));
     RESMEM_ASSIGN_OR_RETURN(const MemoryDescription description, Describe(wanted, view.rows));
     auto built = std::make_unique<resmem_memory>();
     if (path == nullptr) {
@@ -178,6 +178,7 @@ int resmem_build(const char* path, const resmem_rows* rows, const resmem_build_o
       built->path = path;
     }
     MemoryWriter::Options writing{.overwrite = wanted.overwrite != 0};
+    writing.tags = wanted.tags != nullptr;
     if (wanted.recall > 0) {
       writing.index.emplace();
       writing.index->recall = wanted.recall;
@@ -196,6 +197,7 @@ int resmem_save(resmem_memory* memory, const char* path, int32_t overwrite,
   return Guarded([&]() -> Status {
     RESMEM_RETURN_IF_ERROR(CheckHandle(memory, memory));
     if (path == nullptr) return Invalid("the path is NULL");
+    if (memory->is_part) return Invalid(kIsPart);
     Watch progress(watch);
     const std::lock_guard<std::mutex> lock(memory->changing);
     return CopyMemory(memory->path, path, {.overwrite = overwrite != 0, .progress = &progress});
@@ -205,6 +207,7 @@ int resmem_save(resmem_memory* memory, const char* path, int32_t overwrite,
 int resmem_files_read(resmem_memory* memory, resmem_files** files) {
   return Guarded([&]() -> Status {
     RESMEM_RETURN_IF_ERROR(CheckHandle(memory, files));
+    if (memory->is_part) return Invalid(kIsPart);
     auto read = std::make_unique<resmem_files>();
     const std::lock_guard<std::mutex> lock(memory->changing);
     RESMEM_ASSIGN_OR_RETURN(read->files, ReadMemoryFiles(memory->path));
@@ -328,10 +331,11 @@ int resmem_append_with(resmem_memory* memory, const resmem_rows* rows,
     RESMEM_ASSIGN_OR_RETURN(const resmem_append_options wanted,
                             ReadOptions(options, resmem_append_options_init));
     RowsView view;
-    RESMEM_RETURN_IF_ERROR(ReadRowsView(rows, &view));
+    RESMEM_RETURN_IF_ERROR(ReadRowsView(rows, &view, wanted.tags));
     Watch progress(&wanted.watch);
     AppendOptions appending;
     if (wanted.token != nullptr) appending.token = wanted.token;
+    appending.tags = wanted.tags != nullptr;
     appending.change = {memory->wait_seconds, &progress};
     return Change(memory, [&]() -> Status {
       RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer,

@@ -134,6 +134,7 @@ typedef struct resmem_build_options {
   resmem_watch watch;
   const char* key_transform; /* done to keys, these and queries': "none", "unit" (cosine), "whiten";
                                 NULL: none */
+  const char* const* tags;   /* of each row, "site=north;time=2026-11-19"; NULL: none */
 } resmem_build_options;
 RESMEM_API void resmem_build_options_init(resmem_build_options* options);
 /* A new memory of these rows.  path NULL: in RAM, gone with the handle unless it is saved. */
@@ -183,6 +184,7 @@ typedef struct resmem_append_options {
   const char* token; /* your name for these rows; NULL: none.  Where the memory knows it (the latest
                         1,000 are kept), they are there already, and nothing is added */
   resmem_watch watch;
+  const char* const* tags; /* as of resmem_build_options */
 } resmem_append_options;
 RESMEM_API void resmem_append_options_init(resmem_append_options* options);
 /* resmem_append() with these.  *repeated (may be NULL): 1 where the memory knew the token.  So a
@@ -194,6 +196,9 @@ RESMEM_API int resmem_append_with(resmem_memory* memory, const resmem_rows* rows
 RESMEM_API int resmem_set_wait(resmem_memory* memory, double seconds);
 /* An id that does not live in the memory is RESMEM_NOT_FOUND, and nothing is deleted. */
 RESMEM_API int resmem_delete(resmem_memory* memory, const uint64_t* ids, int64_t count);
+/* The rows whose tags match (docs/filters.md); *deleted (may be NULL): how many.  None is no error.
+ */
+RESMEM_API int resmem_delete_where(resmem_memory* memory, const char* where, int64_t* deleted);
 /* Which snapshots still hold these rows, deleted or not: "monday: 3, 5", one snapshot a line, ids
  * ascending; "" where none does. */
 RESMEM_API int resmem_find_in_snapshots(resmem_memory* memory, const uint64_t* ids, int64_t count,
@@ -329,6 +334,15 @@ RESMEM_API int resmem_read_rows(resmem_memory* memory, const int64_t* rows, int6
 /* Row numbers of ids; RESMEM_NOT_FOUND where one does not live. */
 RESMEM_API int resmem_find_ids(resmem_memory* memory, const uint64_t* ids, int64_t count,
                                int64_t* rows);
+
+/* Of each of these rows, one line: its tags, "" where it has none. */
+RESMEM_API int resmem_read_tags(resmem_memory* memory, const int64_t* rows, int64_t count,
+                                char** lines);
+/* A handle that answers from only those rows of the memory whose tags match now, searched exactly:
+ * "site=north,time<2026-01-01" (docs/filters.md).  It may have fewer rows than k, or none: see
+ * resmem_get_info().  Later changes of the memory do not reach it, and it cannot be changed itself;
+ * close it as any other.  Asking again for the same rows costs nearly nothing. */
+RESMEM_API int resmem_where(resmem_memory* memory, const char* where, resmem_memory** part);
 
 /* The document of `resmem explain --json` for one row.  without_id: NULL, or a row left out. */
 RESMEM_API int resmem_explain(resmem_memory* memory, const resmem_matrix* key,

@@ -1,4 +1,6 @@
 // resmem append: more rows into a present memory.
+#include <algorithm>
+
 #include "console/command.h"
 #include "console/format.h"
 #include "console/output.h"
@@ -10,6 +12,7 @@
 #include "outputs/memory_text.h"
 #include "process/last_words.h"
 #include "resmem/data/new_classes.h"
+#include "resmem/evaluation.h"
 
 namespace resmem::cli {
 namespace {
@@ -20,7 +23,9 @@ class Append : public Command {
     line.About("add rows to a memory",
                "The next process that opens the memory finds the new rows. If an id is already in "
                "the memory, nothing is added. If the memory has an index, new rows are searched "
-               "exactly until there are 16,384 of them; then they join the index.");
+               "exactly until there are 16,384 of them; then they join the index. A note says how "
+               "many rows have a key that is there already (of 1,000 of them, in memories of up to "
+               "256 MiB of keys).");
     DeclareMemory(line, &memory_path_);
     data_.Declare(line, DatasetUse::kStore);
     line.Value("--out-of-fold-logits", &out_of_fold_logits_, "FILE",
@@ -74,8 +79,10 @@ class Append : public Command {
     }
     RESMEM_ASSIGN_OR_RETURN(const std::optional<Role> role, roles_.Choose(dataset, console));
     RESMEM_ASSIGN_OR_RETURN(RowSource rows, SelectRows(dataset, role));
+    if (options_.token.empty()) NoteDuplicates(rows, console);
     if (nameless) rows = WithoutSources(rows);
     options_.change.progress = console.progress();
+    options_.tags = dataset.has_tags();
     RESMEM_ASSIGN_OR_RETURN(const bool added, dataset.added_classes() > 0
                                                   ? AppendClasses(dataset, rows, console)
                                                   : Add(rows, console));
@@ -90,6 +97,27 @@ class Append : public Command {
   }
 
  private:
+  // Reading a large memory would take longer than appending to it.  What is wrong with the rows or
+  // the memory is told by those who need them.
+  void NoteDuplicates(const RowSource& rows, Console& console) const {
+    constexpr int64_t kMostRows = 1000, kMostBytes = int64_t{256} << 20;
+    const auto memory = ResidualMemory::Open(memory_path_, {.verify_blocks = false});
+    if (!memory.ok() || memory->rows() == 0) return;
+    const int64_t dim = memory->description().dim;
+    if (memory->capacity() > kMostBytes / 4 / dim) return;
+    const Result<std::vector<float>> keys = SampleKeys(rows, kMostRows, 0);
+    if (!keys.ok()) return;
+    const MatrixView queries(keys->data(), std::ssize(*keys) / dim, dim);
+    Neighbors nearest;
+    SearchOptions search;
+    search.k = 1;
+    if (!memory->index().Search(queries, search, &nearest).ok()) return;
+    const auto there = std::count(nearest.distances.begin(), nearest.distances.end(), 0.0f);
+    if (there == 0) return;
+    console.Note(Count(there) + " of " + Counted(queries.rows, "row") +
+                 (queries.rows < rows.rows() ? " looked at" : "") + " have the key of a row that " +
+                 memory_path_ + " holds already");
+  }
   // False where the memory knows the token of these rows.
   Result<bool> Add(const RowSource& rows, Console& console) const {
     RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer,

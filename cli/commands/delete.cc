@@ -19,27 +19,40 @@ class Delete : public Command {
  public:
   void Declare(CommandLine& line) override {
     line.About(
-        "remove rows from a memory by id",
+        "remove rows from a memory by id or by their tags",
         "The rows no longer affect answers once the memory is opened again; 'resmem "
         "compact' removes their bytes from disk. If any id is unknown, nothing is deleted. Rows "
         "live on in snapshots that were taken before: a warning names them.");
     DeclareMemory(line, &memory_path_);
-    line.Group("Rows (one of the two)");
+    line.Group("Rows (one of the three)");
     line.Value("--ids", &ids_, "LIST", "ids: 3,5,9");
     line.Value("--ids-file", &ids_file_, "FILE", "text file with one id per line").File();
+    DeclareWhere(line, &where_,
+                 "rows whose tags match: site=north, time<2026-01-01 (docs/filters.md)");
+    line.Flag("--dry-run", &dry_run_, "say how many rows match, do not change the memory")
+        .Needs({"--where"});
     line.Group("Change");
     DeclareWait(line, &options_.wait_seconds);
     output_.Declare(line);
     line.AddExample("two rows, including their bytes on disk",
                     "resmem delete my.resmem --ids 3,5 && resmem compact my.resmem");
+    line.AddExample("what is older than this year",
+                    "resmem delete my.resmem --where 'time<2026-01-01'");
   }
 
   Result<ExitCode> Run(Console& console) override {
     AnnounceChange("the rows were deleted");
-    if (ids_.empty() == ids_file_.empty()) {
-      return Status(ErrorCode::kInvalidArgument, "give either --ids LIST or --ids-file FILE");
+    if (!ids_.empty() + !ids_file_.empty() + !where_.empty() != 1) {
+      return Status(ErrorCode::kInvalidArgument,
+                    "give one of --ids LIST, --ids-file FILE and --where CONDITIONS");
     }
     if (!ids_file_.empty()) RESMEM_RETURN_IF_ERROR(ReadIdsFile());
+    if (!where_.empty()) RESMEM_RETURN_IF_ERROR(FindMatching());
+    if (dry_run_) {
+      RESMEM_RETURN_IF_ERROR(PrintResult(Counted(std::ssize(ids_), "row") + " of " + memory_path_ +
+                                         " would be deleted\n"));
+      return ExitCode::kOk;
+    }
     std::sort(ids_.begin(), ids_.end());
     ids_.erase(std::unique(ids_.begin(), ids_.end()), ids_.end());
     options_.progress = console.progress();
@@ -56,6 +69,16 @@ class Delete : public Command {
   }
 
  private:
+  Status FindMatching() {
+    RESMEM_ASSIGN_OR_RETURN(
+        const ResidualMemory memory,
+        ResidualMemory::Open(memory_path_, {.verify_blocks = false, .exact = true}));
+    RESMEM_ASSIGN_OR_RETURN(const RowFilter filter, ParseWhere(where_, memory_path_, memory));
+    ids_ = IdsWhere(memory, filter);
+    if (!ids_.empty()) return {};
+    return Status(ErrorCode::kNotFound,
+                  memory_path_ + ": no row matches --where " + where_ + "; nothing was deleted");
+  }
   Status ReadIdsFile() {
     std::ifstream file(ids_file_);
     if (!file) return CannotRead(ids_file_, "");
@@ -75,7 +98,8 @@ class Delete : public Command {
     return Status(ErrorCode::kBadData, ids_file_ + ": holds no id; give one per line");
   }
 
-  std::string memory_path_, ids_file_;
+  std::string memory_path_, ids_file_, where_;
+  bool dry_run_ = false;
   std::vector<uint64_t> ids_;
   ChangeOptions options_;
   MemoryOutput output_;

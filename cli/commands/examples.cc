@@ -27,7 +27,7 @@ class Examples : public Command {
                    const MemoryDescription& memory) const;
 
   std::string memory_path_, memory_images_;
-  bool exact_ = false;
+  SearchedMemory searched_;
   DatasetOptions data_;
   RoleOptions roles_;
   ModelOptions model_;
@@ -63,7 +63,7 @@ void Examples::Declare(CommandLine& line) {
       .File()
       .Default("found through the memory's sources if it was made from images");
   answer_.Declare(line);
-  DeclareExact(line, &exact_);
+  searched_.Declare(line);
   model_.Declare(line, /*check=*/true);
   output_.Declare(line);
   DeclareThreads(line, &options_.threads);
@@ -122,8 +122,7 @@ std::string Examples::Text(const std::vector<resmem::Example>& examples,
 }
 
 Result<ExitCode> Examples::Run(Console& console) {
-  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
-                          ResidualMemory::Open(memory_path_, {.exact = exact_}));
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, searched_.Open(memory_path_, console));
   std::vector<std::string> inputs = data_.Paths();
   inputs.push_back(memory_path_);
   if (!memory_images_.empty()) inputs.push_back(FilePart(memory_images_));

@@ -32,7 +32,7 @@ class ExplainCommand : public Command {
         .Default("none");
     answer_.Declare(line);
     unknown_.Declare(line);
-    DeclareExact(line, &exact_);
+    searched_.Declare(line);
     model_.Declare(line, /*check=*/true);
     line.Group("Output");
     line.Value("--lines", &lines_, "N", "neighbors shown; the sum is over all of them");
@@ -43,8 +43,7 @@ class ExplainCommand : public Command {
   }
 
   Result<ExitCode> Run(Console& console) override {
-    RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
-                            ResidualMemory::Open(memory_path_, {.exact = exact_}));
+    RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, searched_.Open(memory_path_, console));
     const MemoryDescription& description = memory.description();
     RESMEM_ASSIGN_OR_RETURN(const Input input,
                             model_.OpenInput(data_, memory_path_, memory, threads_, console));
@@ -108,7 +107,7 @@ class ExplainCommand : public Command {
   }
 
   std::string memory_path_;
-  bool exact_ = false;
+  SearchedMemory searched_;
   DatasetOptions data_;
   ModelOptions model_;
   AnswerOptions answer_;

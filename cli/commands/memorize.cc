@@ -38,6 +38,7 @@ class Memorize : public Command {
   RoleOptions roles_;
   ModelOptions model_;
   ParameterOptions parameters_;
+  std::optional<Task> asked_task_;
   Task task_ = Task::kClassification;
   std::string output_, classes_file_, out_of_fold_logits_;
   KeyType key_type_ = KeyType::kFloat32;
@@ -61,10 +62,11 @@ void Memorize::Declare(CommandLine& line) {
              "base that has memorized its training set")
       .File();
   roles_.Declare(line, Role::kTrain);
-  line.Choice<Task, Task>(
-      "--task", &task_,
-      {{"classification", Task::kClassification}, {"regression", Task::kRegression}},
-      "what the base predicts");
+  line.Choice<std::optional<Task>, Task>(
+          "--task", &asked_task_,
+          {{"classification", Task::kClassification}, {"regression", Task::kRegression}},
+          "what the base predicts")
+      .Default("regression if there are targets and no labels, or one prediction a row");
   line.Value("--classes", &classes_file_, "FILE", "names of the classes, one per line").File();
 
   line.Group("Memory");
@@ -196,11 +198,18 @@ Result<ExitCode> Memorize::Run(Console& console) {
     RESMEM_ASSIGN_OR_RETURN(std::vector<std::string> names, ReadClassNames(classes_file_));
     data_.set_class_names(std::move(names));
   }
+  if (asked_task_.has_value()) {
+    task_ = *asked_task_;
+  } else {
+    RESMEM_ASSIGN_OR_RETURN(task_, data_.FindTask());
+    if (task_ == Task::kRegression) console.Note("the data are those of a regression (--task)");
+  }
   RESMEM_ASSIGN_OR_RETURN(const Input input, data_.Open(task_, model_.file(), {output_, nullptr},
                                                         /*threads=*/0, console));
   RESMEM_ASSIGN_OR_RETURN(const std::optional<Role> role, roles_.Choose(input.dataset, console));
   RESMEM_ASSIGN_OR_RETURN(const RowSource rows, SelectRows(input.dataset, role));
   RESMEM_ASSIGN_OR_RETURN(MemoryDescription description, Describe(input));
+  options.tags = input.dataset.has_tags();
   std::error_code error;
   const bool new_folder = !std::filesystem::exists(output_, error);
   const bool at_once = bundle_ && BundleOfNewMemory::CanBeMade(output_);

@@ -24,7 +24,8 @@ class NeighborsCommand : public Command {
   Status SearchOwnRows(const ResidualMemory& memory, const Predictor& predictor, Console& console);
 
   std::string memory_path_;
-  bool exact_ = false, leave_one_out_ = false;
+  SearchedMemory searched_;
+  bool leave_one_out_ = false;
   DatasetOptions data_;
   ModelOptions model_;
   NeighborOutput output_;
@@ -47,7 +48,7 @@ void NeighborsCommand::Declare(CommandLine& line) {
       .Excludes(kRowInputs);
   line.Group("Search");
   output_.DeclareSearch(line);
-  DeclareExact(line, &exact_);
+  searched_.Declare(line);
   model_.Declare(line, /*check=*/true);
   output_.DeclareOutput(line);
   DeclareThreads(line, &threads_);
@@ -106,8 +107,7 @@ Result<ExitCode> NeighborsCommand::Run(Console& console) {
   std::vector<std::string> inputs = data_.Paths();
   inputs.push_back(memory_path_);
   RESMEM_RETURN_IF_ERROR(output_.CheckPaths(inputs));
-  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
-                          ResidualMemory::Open(memory_path_, {.exact = exact_}));
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, searched_.Open(memory_path_, console));
   const Predictor predictor(memory);
   RESMEM_RETURN_IF_ERROR(leave_one_out_ ? SearchOwnRows(memory, predictor, console)
                                         : SearchInput(memory, predictor, console));

@@ -6,6 +6,7 @@
 
 #include "console/values.h"
 #include "resmem/data/new_classes.h"
+#include "resmem/models/table_model.h"
 
 namespace resmem::cli {
 namespace {
@@ -116,6 +117,11 @@ void DatasetOptions::Declare(CommandLine& line, DatasetUse use) {
   if (use == DatasetUse::kStore) {
     line.Value("--sources", &sources_, "FILE", "text for each row that says where it came from")
         .File();
+    line.Value("--tags", &tags_, "FILE",
+               "text for each row, such as site=north;time=2026-11-19, for --where "
+               "(docs/filters.md)")
+        .File();
+    line.Value("--tag", &tag_, "TEXT", "tags of all these rows, besides those that they have");
   }
   const bool slices =
       use == DatasetUse::kJudge || use == DatasetUse::kShow || use == DatasetUse::kDiagnose;
@@ -146,11 +152,18 @@ void DatasetOptions::Declare(CommandLine& line, DatasetUse use) {
               "instead of stopping; says how many and where")
         .Needs({"--data", "--keys"});
   }
+  if (!keys_only) {
+    line.Value("--inputs", &inputs_, "FILE",
+               "instead of --keys and --logits: rows as they go into a base model of tables, which "
+               "computes both (--model; docs/tables.md)")
+        .File();
+  }
   images_.Declare(line, /*as_arguments=*/for_answers);
   table_.Declare(line, {.new_memory = new_memory_,
                         .labels = !for_answers && !keys_only,
                         .logits = !keys_only,
                         .sources = use == DatasetUse::kStore,
+                        .tags = use == DatasetUse::kStore,
                         .split = !for_answers,
                         .slices = slices});
   line.AddSection("Files", "Arrays: " + ArrayFormatsHelp() +
@@ -200,7 +213,12 @@ Result<DatasetSources> DatasetOptions::Sources(const Target& target) const {
     }
     if (split_.empty() && !role_.has_value()) sources.role = images_.role();
   }
+  if (!inputs_.empty() && !(data_.empty() && keys_.empty() && logits_.empty() &&
+                            probabilities_.empty() && !images_.given())) {
+    return Usage("--inputs takes the place of --data, --keys, --logits and --images");
+  }
   const std::pair<const std::string*, std::optional<ArraySource>*> files[] = {
+      {&inputs_, &sources.keys},
       {&keys_, &sources.keys},
       {&logits_, &sources.logits},
       {&labels_, &sources.labels},
@@ -209,6 +227,7 @@ Result<DatasetSources> DatasetOptions::Sources(const Target& target) const {
       {&sources_, &sources.sources},
       {&split_, &sources.split},
       {&slices_, &sources.slices},
+      {&tags_, &sources.tags},
       {&probabilities_, &sources.probabilities}};
   for (const auto& [text, source] : files) {
     // The labels of images are checked with them.
@@ -219,6 +238,7 @@ Result<DatasetSources> DatasetOptions::Sources(const Target& target) const {
     RESMEM_ASSIGN_OR_RETURN(sources.keys->raw_shape, ParseShape(shape_));
     RESMEM_ASSIGN_OR_RETURN(sources.keys->raw_type, ParseElementType(element_type_));
   }
+  sources.tag = tag_;
   sources.class_names = class_names_;
   sources.skip_bad = skip_bad_;
   sources.ids_from_numbers = new_memory_;
@@ -236,12 +256,46 @@ Result<DatasetSources> DatasetOptions::Sources(const Target& target) const {
   return sources;
 }
 
-Result<Input> DatasetOptions::Open(Task task, const std::string& model, const Target& target,
-                                   int threads, Console& console) const {
-  for (const std::string& path : {data_, keys_, logits_, probabilities_, labels_, images()}) {
+bool DatasetOptions::may_need_model() const {
+  return !inputs_.empty() || (table_.IsTable(data_) && logits_.empty() && probabilities_.empty());
+}
+
+Status DatasetOptions::AddModel(const std::string& model, int threads,
+                                DatasetSources* sources) const {
+  if (!may_need_model() || sources->logits || sources->probabilities) return {};
+  if (inputs_.empty()) {
+    const TableRoles& roles = sources->table->roles;
+    const bool has_outputs = !roles.logits.empty() || !roles.probabilities.empty() ||
+                             (sources->table->layout && !sources->table->layout->logits.empty());
+    const auto manifest = ReadModelManifest(model);
+    if (has_outputs || !manifest.ok() || manifest->columns == 0) return {};
+    // The model has learned from values as they are.
+    sources->table->roles.scale = TableScale::kNone;
+  } else if (model.empty()) {
+    return Usage("--inputs needs the base model that reads them: give --model FILE.onnx");
+  }
+  OnnxOptions runtime = images_.runtime();
+  runtime.threads = threads;
+  RESMEM_ASSIGN_OR_RETURN(OnnxModel opened, OnnxModel::Open(model, runtime));
+  const std::vector<std::string>& names = opened.manifest().class_names;
+  if (sources->class_names.empty()) sources->class_names = names;
+  RESMEM_ASSIGN_OR_RETURN(sources->model, MakeTableModel(std::move(opened), model));
+  return {};
+}
+
+Status DatasetOptions::CheckNoUrls() const {
+  for (const std::string& path :
+       {data_, keys_, logits_, probabilities_, labels_, inputs_, images()}) {
     RESMEM_RETURN_IF_ERROR(CheckNoUrl(path));  // before a colon may mean a member
   }
+  return {};
+}
+
+Result<Input> DatasetOptions::Open(Task task, const std::string& model, const Target& target,
+                                   int threads, Console& console) const {
+  RESMEM_RETURN_IF_ERROR(CheckNoUrls());
   RESMEM_ASSIGN_OR_RETURN(DatasetSources sources, Sources(target));
+  RESMEM_RETURN_IF_ERROR(AddModel(model, threads, &sources));
   std::shared_ptr<const EmbeddedImages> images;
   if (from_images()) {
     if (model.empty()) {
@@ -270,6 +324,13 @@ Result<Input> DatasetOptions::Open(Task task, const std::string& model, const Ta
   return Input{std::move(dataset), std::move(images)};
 }
 
+Result<Task> DatasetOptions::FindTask() const {
+  RESMEM_RETURN_IF_ERROR(CheckNoUrls());
+  if (from_images()) return Task::kClassification;
+  RESMEM_ASSIGN_OR_RETURN(const DatasetSources sources, Sources({"", nullptr}));
+  return resmem::FindTask(sources);
+}
+
 Status DatasetOptions::ReplaceLogits(const std::string& out_of_fold) {
   if (out_of_fold.empty()) return {};
   if (from_images()) {
@@ -285,8 +346,8 @@ Status DatasetOptions::ReplaceLogits(const std::string& out_of_fold) {
 
 std::vector<std::string> DatasetOptions::Paths() const {
   std::vector<std::string> paths = images_.Paths();
-  for (const std::string* text : {&data_, &keys_, &logits_, &probabilities_, &labels_, &targets_,
-                                  &ids_, &sources_, &split_, &slices_}) {
+  for (const std::string* text : {&data_, &inputs_, &keys_, &logits_, &probabilities_, &labels_,
+                                  &targets_, &ids_, &sources_, &split_, &slices_, &tags_}) {
     if (text->empty() || *text == "-") continue;
     const std::string path = FilePart(*text);
     bool repeated = false;

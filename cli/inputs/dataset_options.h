@@ -40,6 +40,9 @@ class DatasetOptions {
   // The rows come from a base model over images.
   bool from_images() const { return images_.given() && data_.empty() && keys_.empty(); }
   const std::string& images() const { return images_.path(); }
+  // Rows that a model of tables may have to read: --inputs, or a table without the base's output.
+  bool may_need_model() const;
+  bool has_inputs() const { return !inputs_.empty(); }
   // Files and folders, without members: for the run's manifest.
   std::vector<std::string> Paths() const;
 
@@ -58,16 +61,23 @@ class DatasetOptions {
   Result<Input> Open(Task task, const std::string& model, const Target& target, int threads,
                      Console& console) const;
 
+  // Of a new memory's rows.
+  Result<Task> FindTask() const;
+
   // What --out-of-fold-logits gave, if anything, takes the place of --logits.
   Status ReplaceLogits(const std::string& out_of_fold);
 
  private:
   Result<DatasetSources> Sources(const Target& target) const;
+  Status CheckNoUrls() const;
+  // Has the model read the rows, where they come without the base's output.
+  Status AddModel(const std::string& model, int threads, DatasetSources* sources) const;
   Status AddTable(const Target& target, DatasetSources* sources) const;
 
   DatasetUse use_ = DatasetUse::kStore;
-  std::string data_, keys_, logits_, labels_, targets_, ids_, sources_, split_, slices_;
-  std::string shape_, element_type_, probabilities_;
+  std::string data_, keys_, logits_, labels_, targets_, ids_, sources_, split_, slices_, tags_,
+      tag_;
+  std::string shape_, element_type_, probabilities_, inputs_;
   std::optional<float> floor_;
   std::vector<std::string> class_names_;
   bool skip_bad_ = false, new_memory_ = false, new_classes_ = false;

@@ -35,7 +35,7 @@ void EvaluationRun::DeclareInput(CommandLine& line) {
             "evaluate on the memory's own rows, leaving each one out; needs no input if the memory "
             "keeps logits");
   answer_.Declare(line);
-  DeclareExact(line, &exact_);
+  searched_.Declare(line);
 }
 
 void EvaluationRun::DeclareModelAndOutput(CommandLine& line) {
@@ -45,8 +45,7 @@ void EvaluationRun::DeclareModelAndOutput(CommandLine& line) {
 }
 
 Result<Evaluation> EvaluationRun::Run(Console& console) {
-  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory,
-                          ResidualMemory::Open(memory_path_, {.exact = exact_}));
+  RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, searched_.Open(memory_path_, console));
   std::vector<std::string> inputs = data_.Paths();
   inputs.push_back(memory_path_);
   if (!coarse_file_.empty()) inputs.push_back(FilePart(coarse_file_));

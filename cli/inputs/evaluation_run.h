@@ -34,7 +34,7 @@ class EvaluationRun {
 
  private:
   std::string memory_path_, for_classes_only_, coarse_file_;
-  bool exact_ = false;
+  SearchedMemory searched_;
   DatasetOptions data_;
   RoleOptions roles_;
   ModelOptions model_;

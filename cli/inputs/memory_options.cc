@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "console/format.h"
+
 namespace resmem::cli {
 
 void DeclareMemory(CommandLine& line, std::string* path) {
@@ -21,6 +23,59 @@ void DeclareWaitForMaker(CommandLine& line, double* seconds) {
 
 void DeclareExact(CommandLine& line, bool* exact) {
   line.Flag("--exact", exact, "search every key, even if the memory has an index");
+}
+
+namespace {
+
+void SayHowManyMatch(const std::string& where, int64_t rows, const ResidualMemory& whole,
+                     Console& console) {
+  const MemoryDescription& description = whole.description();
+  const int64_t k =
+      description.blend.has_value() ? description.blend->parameters.k : description.parameters.k;
+  const std::string found =
+      "--where " + where + ": " + Count(rows) + " of " + Counted(whole.rows(), "row") + " match";
+  if (rows == 0) {
+    console.Warn(found + "; answers are the base's");
+  } else if (rows < k) {
+    console.Warn(found + ", fewer than k = " + Count(k) + ": each answer is of all of them");
+  } else {
+    console.Note(found);
+  }
+}
+
+}  // namespace
+
+void DeclareWhere(CommandLine& line, std::string* where, const std::string& help) {
+  line.Value("--where", where, "CONDITIONS", help);
+}
+
+void SearchedMemory::Declare(CommandLine& line) {
+  DeclareExact(line, &exact_);
+  DeclareWhere(line, &where_,
+               "only rows of the memory whose tags match, searched exactly: site=north, "
+               "time<2026-01-01, tag!=old, several separated by commas (docs/filters.md)");
+}
+
+Result<RowFilter> ParseWhere(const std::string& where, const std::string& path,
+                             const ResidualMemory& memory) {
+  Result<RowFilter> filter = RowFilter::Parse(where);
+  if (!filter.ok()) {
+    return Status(filter.status().code(), "--where: " + filter.status().message());
+  }
+  if (memory.has_tags() || memory.rows() == 0) return filter;
+  return Status(ErrorCode::kBadData,
+                path +
+                    ": no row has tags, so --where can tell none apart; give tags with --tags "
+                    "FILE, --tag-columns or --tag when rows are memorized or appended");
+}
+
+Result<ResidualMemory> SearchedMemory::Open(const std::string& path, Console& console) const {
+  RESMEM_ASSIGN_OR_RETURN(ResidualMemory whole, ResidualMemory::Open(path, {.exact = exact_}));
+  if (where_.empty()) return whole;
+  RESMEM_ASSIGN_OR_RETURN(const RowFilter filter, ParseWhere(where_, path, whole));
+  RESMEM_ASSIGN_OR_RETURN(ResidualMemory some, RowsWhere(whole, filter));
+  SayHowManyMatch(where_, some.rows(), whole, console);
+  return some;
 }
 
 Status CheckShapes(const std::string& memory_path, const MemoryDescription& memory,

@@ -10,6 +10,7 @@
 #include "resmem/data/dataset.h"
 #include "resmem/report/report.h"
 #include "resmem/residual_memory.h"
+#include "resmem/row_filter.h"
 
 namespace resmem::cli {
 
@@ -23,6 +24,26 @@ void DeclareWaitForMaker(CommandLine& line, double* seconds);
 
 // --exact, for commands that search it.
 void DeclareExact(CommandLine& line, bool* exact);
+
+// A memory that a command searches: the whole of it, or the rows with certain tags.
+class SearchedMemory {
+ public:
+  void Declare(CommandLine& line);  // --exact and --where
+
+  // Says how many rows match, and warns where they are fewer than the memory's k.
+  Result<ResidualMemory> Open(const std::string& path, Console& console) const;
+
+ private:
+  bool exact_ = false;
+  std::string where_;
+};
+
+// --where, for commands that choose rows by it.
+void DeclareWhere(CommandLine& line, std::string* where, const std::string& help);
+
+// The filter that `where` is.  kBadData where no row of the memory has tags.
+Result<RowFilter> ParseWhere(const std::string& where, const std::string& path,
+                             const ResidualMemory& memory);
 
 // kBadData where the rows' dim or outputs are not the memory's.
 Status CheckShapes(const std::string& memory_path, const MemoryDescription& memory,

@@ -69,6 +69,7 @@ Result<std::optional<Role>> RoleOptions::Choose(const Dataset& dataset, Console&
     console.Note("taking the " + Counted(count(role), "row") + " marked " + RoleName(role) +
                  " of " + Count(dataset.rows()));
   }
+  RESMEM_RETURN_IF_ERROR(dataset.Want(role));
   return std::optional<Role>(role);
 }
 

@@ -53,6 +53,11 @@ void TableOptions::Declare(CommandLine& line, const Use& use) {
   };
   one(use.sources, "--source-column", &roles_.source,
       "column of text that says where each row came from", "source or sources");
+  if (use.tags) {
+    names("--tag-columns", &roles_.tags,
+          "columns whose values are tags of the row, NAME=VALUE, and not keys (docs/filters.md)")
+        .Default(as_known);
+  }
   one(use.split, "--split-column", &roles_.split,
       "column that says train, validation or test of each row", "split");
   one(use.slices, "--slice-column", &roles_.slice,
@@ -75,13 +80,13 @@ void TableOptions::Declare(CommandLine& line, const Use& use) {
 
 bool TableOptions::IsTable(const std::string& data) const {
   if (data.empty()) return false;
-  for (const char* ending : {".csv", ".tsv", ".csv.xz", ".tsv.xz"}) {
+  for (const char* ending : {".csv", ".tsv", ".csv.xz", ".tsv.xz", ".parquet"}) {
     if (data.ends_with(ending)) return true;
   }
   return data == "-" || !roles_.keys.empty() || !roles_.label.empty() || !roles_.targets.empty() ||
          !roles_.logits.empty() || !roles_.probabilities.empty() || !roles_.id.empty() ||
          !roles_.source.empty() || !roles_.split.empty() || !roles_.slice.empty() ||
-         !roles_.ignored.empty();
+         !roles_.ignored.empty() || !roles_.tags.empty();
 }
 
 Result<TableSource> TableOptions::Source(const std::string& data, const std::string& memory_name,

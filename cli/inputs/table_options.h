@@ -17,7 +17,7 @@ class TableOptions {
   // `new_memory`: scales may be chosen; `labels`, `logits`: the command reads them.
   // Which roles columns can have for a command.
   struct Use {
-    bool new_memory, labels, logits, sources, split, slices;
+    bool new_memory, labels, logits, sources, tags, split, slices;
   };
   void Declare(CommandLine& line, const Use& use);
 

@@ -149,6 +149,7 @@ class ResidualMemory {
   ~ResidualMemory();
 
   const MemoryDescription& description() const;
+  bool has_tags() const;     // some row may have tags
   int64_t rows() const;      // living rows
   int64_t capacity() const;  // rows stored; row numbers run from 0 to capacity() - 1
   int64_t segments() const;
@@ -161,6 +162,7 @@ class ResidualMemory {
   // Require 0 <= row < capacity().
   uint64_t id(int64_t row) const;
   std::string_view source(int64_t row) const;        // "" without sources
+  std::string_view tags(int64_t row) const;          // "" without tags; see row_filter.h
   int32_t label(int64_t row) const;                  // classification
   std::span<const float> target(int64_t row) const;  // regression
   // dim values: the key as it was given, but for the rounding of its type and of the transform.
@@ -249,6 +251,7 @@ struct AppendOptions {
   // memory knows is a repetition: nothing is added, see MemoryWriter::repeated().
   std::string token{};
   ChangeOptions change{};
+  bool tags = false;  // as MemoryWriter::Options::tags; other rows of the memory may lack them
 };
 
 // Writes a new memory, or another segment of an existing one.  Nothing is visible until
@@ -260,6 +263,7 @@ class MemoryWriter {
     // Made by Finish(), like IndexMemory(); its `progress` is Finish()'s.
     std::optional<IndexOptions> index{};
     ChangeOptions change{};
+    bool tags = false;  // rows come with tags (row_filter.h); those of some blocks may lack them
   };
   // `rows`: how many will be added, exactly.  The description's `created` and `tool_version` are
   // set, `top` is at most `outputs`, and regression is stored dense.  Keys are whitened by these

@@ -34,6 +34,7 @@ struct Rows {
   std::span<const std::string> sources;  // where an example came from; empty: none
   std::span<const Role> roles;           // empty: unmarked
   std::span<const std::string> slices;   // the group that each row is reported under; empty: none
+  std::span<const std::string> tags;     // of each row, as CheckTags() has them; empty: none
 
   int64_t count() const { return keys.rows; }
   Rows Slice(int64_t begin, int64_t count) const;

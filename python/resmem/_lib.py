@@ -40,7 +40,7 @@ class BuildOptions(ctypes.Structure):
                 ("half_residuals", c_int32), ("cross_fitted", c_int32), ("k", c_int64),
                 ("sigma", c_float), ("temperature", c_float), ("classes", POINTER(c_char_p)),
                 ("model", c_char_p), ("layer", c_char_p), ("recall", c_double), ("seed", c_uint64),
-                ("watch", Watch), ("key_transform", c_char_p)]
+                ("watch", Watch), ("key_transform", c_char_p), ("tags", POINTER(c_char_p))]
 
 
 class Info(ctypes.Structure):
@@ -52,7 +52,7 @@ class Info(ctypes.Structure):
 
 
 class AppendOptions(ctypes.Structure):
-    _fields_ = [("size", c_size_t), ("token", c_char_p), ("watch", Watch)]
+    _fields_ = [("size", c_size_t), ("token", c_char_p), ("watch", Watch), ("tags", POINTER(c_char_p))]
 
 
 class IndexOptions(ctypes.Structure):
@@ -102,6 +102,9 @@ _FUNCTIONS = {
     "append_with": [c_void_p, _P(Rows), _P(AppendOptions), _P(c_int32)],
     "set_wait": [c_void_p, c_double],
     "delete": [c_void_p, c_void_p, c_int64],
+    "delete_where": [c_void_p, c_char_p, _P(c_int64)],
+    "read_tags": [c_void_p, c_void_p, c_int64, _TEXT],
+    "where": [c_void_p, c_char_p, _P(c_void_p)],
     "compact": [c_void_p, c_int32, _P(Watch)],
     "snapshot_take": [c_void_p, c_char_p, c_char_p],
     "snapshot_drop": [c_void_p, c_char_p],

@@ -1,7 +1,6 @@
 """The engine: a memory of keys and residuals, in RAM or in a folder."""
 import ctypes
 import os
-import warnings
 from typing import Any, Dict, Iterable, Optional, Sequence, Union
 
 import numpy as np
@@ -9,6 +8,7 @@ import numpy as np
 from . import _lib
 from ._arrays import Neighbors, RowArrays, StoredRows, address, integers, matrix, matrix_struct, texts
 from ._lib import lib
+from ._tags import Tagged
 from ._tuning import Tunable
 from ._versions import Versions
 from ._watch import Progress, Watch, document, run
@@ -21,7 +21,7 @@ def _encode(text: Optional[Path]) -> Optional[bytes]:
     return None if text is None else os.fsencode(text)
 
 
-class Memory(Tunable, Versions):
+class Memory(Tagged, Tunable, Versions):
     """A memory of what a base model got wrong, beside the model's own embedding of each example.
 
     Build one from arrays, in RAM or with ``path=`` in a folder, or open one.  Any number of threads may
@@ -78,7 +78,8 @@ check the path, or create one with: resmem memorize
               key_type: str = "float32", key_transform: str = "none", form: Optional[str] = None, top: int = 128,
               half_residuals: bool = False, cross_fitted: bool = False, k: int = 53, sigma: float = 0.7,
               temperature: float = 1.4, model: Optional[str] = None, layer: Optional[str] = None,
-              recall: Optional[float] = None, seed: int = 0, progress: Progress = False) -> "Memory":
+              recall: Optional[float] = None, seed: int = 0, tags: Optional[Sequence[str]] = None,
+              progress: Progress = False) -> "Memory":
         """A new memory of ``keys`` (rows x dim) and ``logits`` (rows x classes).
 
         Classification takes ``labels`` 0 .. classes - 1; regression takes ``targets``, and the base's
@@ -87,6 +88,7 @@ check the path, or create one with: resmem memorize
         ``key_transform``: what the memory does to its keys and to those of queries before it measures distances:
         "none", "unit" (cosine) or "whiten"; tune() can choose.  You always give keys as the model makes them.
         ``model`` and ``layer``: names that tell which model made the arrays.  ``recall``: also make an index.
+        ``tags``: of each row, such as "site=north;time=2026-11-19", for ``where`` (docs/filters.md).
         """
         if (labels is None) == (targets is None):
             raise _lib.InvalidValue("give labels for classification or targets for regression, one of them")
@@ -104,6 +106,9 @@ check the path, or create one with: resmem memorize
         names, _kept = texts(classes, outputs, "classes")
         if names is not None:
             options.classes = names
+        tag_texts, _kept_tags = texts(tags, rows.keys.shape[0], "tags")
+        if tag_texts is not None:
+            options.tags = tag_texts
         watch = Watch(progress)
         options.watch = watch.struct
         handle = ctypes.c_void_p()
@@ -220,7 +225,7 @@ check the path, or create one with: resmem memorize
 
     def append(self, keys: Any, logits: Any, labels: Any = None, *, targets: Any = None, ids: Any = None,
                sources: Optional[Sequence[str]] = None, token: Optional[str] = None,
-               progress: Progress = False) -> np.ndarray:
+               tags: Optional[Sequence[str]] = None, progress: Progress = False) -> np.ndarray:
         """Learns rows; gives their ids.
 
         ``token``: your name for these rows.  Where the memory knows it (the latest 1,000 are kept), they are
@@ -230,6 +235,9 @@ check the path, or create one with: resmem memorize
         watch = Watch(progress)
         options, repeated = _lib.options_of(_lib.AppendOptions), ctypes.c_int32()
         options.token, options.watch = None if token is None else token.encode(), watch.struct
+        tag_texts, _kept_tags = texts(tags, rows.keys.shape[0], "tags")
+        if tag_texts is not None:
+            options.tags = tag_texts
         run(lib.resmem_append_with, watch, self._open(), ctypes.byref(rows.struct), ctypes.byref(options),
             ctypes.byref(repeated))
         if ids is not None:
@@ -237,17 +245,6 @@ check the path, or create one with: resmem memorize
         if repeated.value:
             return np.empty(0, np.uint64)
         return self.rows(range(before, before + rows.keys.shape[0])).ids
-
-    def delete(self, ids: Any) -> None:
-        """Forgets rows by id.  An id that does not live here is a KeyError, and nothing is deleted.
-
-        A warning says which snapshots hold rows still."""
-        array = np.atleast_1d(np.asarray(ids))
-        array = integers(array, array.size, "ids", np.uint64)
-        _lib.check(lib.resmem_delete(self._open(), array.ctypes.data, array.size))
-        for name, held in ({} if self.in_ram else self.find_in_snapshots(array)).items():
-            warnings.warn(f"{len(held)} of the rows live on in the snapshot {name}; "
-                          f"drop_snapshot({name!r}) forgets them there, too", stacklevel=2)
 
     def compact(self, *, freeze: bool = False, progress: Progress = False) -> None:
         """Rewrites the memory without deleted rows; row numbers change, ids stay.
@@ -323,17 +320,27 @@ check the path, or create one with: resmem memorize
 
     def scores(self, keys: Any, logits: Any, *, method: Optional[str] = None, k: Optional[int] = None,
                sigma: Optional[float] = None, temperature: Optional[float] = None,
-               lambda_: Optional[float] = None, threads: int = 0, progress: Progress = False) -> np.ndarray:
+               lambda_: Optional[float] = None, threads: int = 0, where: Optional[str] = None,
+               progress: Progress = False) -> np.ndarray:
         """Raw scores, rows x outputs of float32; the largest is the answer.  Regression: the values.
 
-        ``method``: "base", "resmem", "knn", "knn-lm", "nearest-class-mean" ...; None: the memory's own."""
+        ``method``: "base", "resmem", "knn", "knn-lm", "nearest-class-mean" ...; None: the memory's own.
+        ``where``: only from rows whose tags match, see ``where()``."""
+        if where is not None:
+            with self.where(where) as some:
+                return some.scores(keys, logits, method=method, k=k, sigma=sigma, temperature=temperature,
+                                   lambda_=lambda_, threads=threads, progress=progress)
         return self._answer(keys, logits, False, method, k, sigma, temperature, lambda_, threads, progress)
 
     def predict_proba(self, keys: Any, logits: Any, *, method: Optional[str] = None, k: Optional[int] = None,
                       sigma: Optional[float] = None, temperature: Optional[float] = None,
-                      lambda_: Optional[float] = None, threads: int = 0,
+                      lambda_: Optional[float] = None, threads: int = 0, where: Optional[str] = None,
                       progress: Progress = False) -> np.ndarray:
-        """Probabilities, rows x classes of float32."""
+        """Probabilities, rows x classes of float32.  Options as of ``scores``."""
+        if where is not None:
+            with self.where(where) as some:
+                return some.predict_proba(keys, logits, method=method, k=k, sigma=sigma, temperature=temperature,
+                                          lambda_=lambda_, threads=threads, progress=progress)
         return self._answer(keys, logits, True, method, k, sigma, temperature, lambda_, threads, progress)
 
     def predict(self, keys: Any, logits: Any, **options: Any) -> np.ndarray:
@@ -342,10 +349,15 @@ check the path, or create one with: resmem memorize
         return scores if self._info().regression else scores.argmax(axis=1)
 
     def neighbors(self, keys: Any, k: Optional[int] = None, *, sigma: Optional[float] = None,
-                  exclude: Any = None, threads: int = 0, progress: Progress = False) -> Neighbors:
+                  exclude: Any = None, threads: int = 0, where: Optional[str] = None,
+                  progress: Progress = False) -> Neighbors:
         """The ``k`` nearest rows of each key (default: the memory's k), weighed by ``sigma``.
 
-        ``exclude``: for each key a row number that it shall not find, or -1."""
+        ``exclude``: for each key a row number that it shall not find, or -1.  ``where``: only rows whose
+        tags match; where fewer than ``k`` do, the last places have the row -1."""
+        if where is not None:
+            with self.where(where) as some:
+                return some.neighbors(keys, k, sigma=sigma, exclude=exclude, threads=threads, progress=progress)
         keys = matrix(keys, "keys")
         k = self.k if k is None else int(k)
         if k < 1:

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "operation/log.h"
+#include "resmem/row_filter.h"
 #include "shards/shard_set.h"
 
 namespace resmem::serve {
@@ -65,6 +66,26 @@ std::optional<int32_t> MemoryState::FindClass(std::string_view name) const {
   const auto at = std::find(names.begin(), names.end(), name);
   if (at != names.end()) return static_cast<int32_t>(at - names.begin());
   return model == nullptr ? std::nullopt : model->FindToken(name);
+}
+
+Result<std::shared_ptr<const MemoryState>> MemoryState::Part(const std::string& where) const {
+  // Each holds what searches prepare of the keys.
+  constexpr size_t kMostParts = 16;
+  if (shards != nullptr) {
+    return Status(ErrorCode::kUnsupported,
+                  "where: a gateway cannot choose rows by their tags; ask a server that has the "
+                  "whole memory");
+  }
+  RESMEM_ASSIGN_OR_RETURN(const RowFilter filter, RowFilter::Parse(where));
+  const std::lock_guard<std::mutex> lock(parts_mutex_);
+  const auto known = parts_.find(where);
+  if (known != parts_.end()) return known->second;
+  RESMEM_ASSIGN_OR_RETURN(ResidualMemory some, RowsWhere(memory, filter));
+  auto part = std::make_shared<const MemoryState>(
+      std::move(some), BesideMemory{model, validation, images, nullptr}, number);
+  if (parts_.size() >= kMostParts) parts_.clear();
+  parts_.emplace(where, part);
+  return std::shared_ptr<const MemoryState>(std::move(part));
 }
 
 Status MemoryState::damage() const {

@@ -3,6 +3,7 @@
 #define RESMEM_SERVER_MEMORIES_ANSWER_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -60,6 +61,10 @@ struct MemoryState {
   // None where no class is named so.
   std::optional<int32_t> FindClass(std::string_view name) const;
 
+  // The same state with only the rows whose tags match (resmem/row_filter.h).  Kept for the next
+  // who asks so.  Errors: kInvalidArgument (the conditions), kUnsupported (of a gateway).
+  Result<std::shared_ptr<const MemoryState>> Part(const std::string& where) const;
+
   // kCorrupt once somebody met a file of the memory that is damaged; the first such error, which is
   // logged, too.  `met`: what an answer failed with.
   Status damage() const;
@@ -68,6 +73,8 @@ struct MemoryState {
  private:
   mutable std::mutex damage_mutex_;
   mutable Status damage_;
+  mutable std::mutex parts_mutex_;
+  mutable std::map<std::string, std::shared_ptr<const MemoryState>> parts_;
 };
 
 // Errors: kInvalidArgument, also where k is above `most_k`.

@@ -225,6 +225,7 @@ Status Editor::AppendAll(std::vector<Plan*> plans) {
 Status Editor::AppendRows(const RowSet& rows) {
   AppendOptions options;
   options.change.wait_seconds = kWaitSeconds;
+  options.tags = !rows.tags.empty();
   RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer,
                           MemoryWriter::Append(memory_->source().path, rows.rows, options));
   RESMEM_RETURN_IF_ERROR(writer.Add(rows.View()));

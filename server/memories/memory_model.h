@@ -1,6 +1,6 @@
 // What makes keys and logits of raw inputs: the model that made the memory's own keys.
 //
-//   images   pixels, or PNG and JPEG files
+//   images   pixels, or PNG, JPEG and WebP files
 //   tables   lines of floats
 //   text     by a tokenizer; an answer is the next token
 //

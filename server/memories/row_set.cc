@@ -73,18 +73,19 @@ std::vector<JsonValue> AsList(const JsonValue& value) {
   return list;
 }
 
-Status ReadSources(const JsonValue& object, RowSet* set) {
-  const JsonValue* given = object.Find("sources");
+Status ReadTexts(const JsonValue& object, const std::string& member, int64_t rows,
+                 std::vector<std::string>* texts) {
+  const JsonValue* given = object.Find(member);
   if (given == nullptr) return {};
   for (const JsonValue& value : AsList(*given)) {
     if (value.kind != JsonValue::Kind::kText || value.text.size() > 4096) {
-      return Bad("\"sources\" must be texts of at most 4,096 bytes");
+      return Bad("\"" + member + "\" must be texts of at most 4,096 bytes");
     }
-    set->sources.push_back(value.text);
+    texts->push_back(value.text);
   }
-  if (static_cast<int64_t>(set->sources.size()) == set->rows) return {};
-  return Bad("there are " + std::to_string(set->sources.size()) + " sources for " +
-             std::to_string(set->rows) + " rows");
+  if (static_cast<int64_t>(texts->size()) == rows) return {};
+  return Bad("there are " + std::to_string(texts->size()) + " " + member + " for " +
+             std::to_string(rows) + " rows");
 }
 
 }  // namespace
@@ -112,10 +113,17 @@ Rows RowSet::View() const {
   if (!targets.empty()) view.targets = MatrixView(targets.data(), rows, outputs);
   view.ids = ids;
   view.sources = sources;
+  view.tags = tags;
   return view;
 }
 
 void RowSet::Append(const RowSet& other) {
+  // Rows without tags beside rows that have some have empty ones.
+  if (!tags.empty() || !other.tags.empty()) {
+    tags.resize(static_cast<size_t>(rows));
+    tags.insert(tags.end(), other.tags.begin(), other.tags.end());
+    tags.resize(static_cast<size_t>(rows + other.rows));
+  }
   const auto add = [](auto& all, const auto& more) {
     all.insert(all.end(), more.begin(), more.end());
   };
@@ -176,7 +184,8 @@ Result<RowSet> ReadRowSet(const JsonValue& object, const MemoryState& state, boo
                  std::to_string(set.rows) + " rows");
     }
   }
-  RESMEM_RETURN_IF_ERROR(ReadSources(object, &set));
+  RESMEM_RETURN_IF_ERROR(ReadTexts(object, "sources", set.rows, &set.sources));
+  RESMEM_RETURN_IF_ERROR(ReadTexts(object, "tags", set.rows, &set.tags));
   return set;
 }
 
@@ -196,10 +205,11 @@ std::string WriteRowSet(const RowSet& set) {
   if (!set.labels.empty()) json.AddNumbers("labels", std::span<const int32_t>(set.labels));
   if (!set.targets.empty()) json.AddJson("targets", matrix(set.targets, set.outputs));
   if (!set.ids.empty()) json.AddNumbers("ids", std::span<const uint64_t>(set.ids));
-  if (!set.sources.empty()) {
+  for (const auto& [name, values] : {std::pair("sources", &set.sources), {"tags", &set.tags}}) {
+    if (values->empty()) continue;
     std::vector<std::string> texts;
-    for (const std::string& source : set.sources) AppendText(source, &texts.emplace_back());
-    json.AddJson("sources", JsonList(texts));
+    for (const std::string& value : *values) AppendText(value, &texts.emplace_back());
+    json.AddJson(name, JsonList(texts));
   }
   return json.Object();
 }
@@ -237,6 +247,7 @@ Result<RowSet> CopyRows(const MemoryState& state, std::span<const uint64_t> ids)
     }
     set.ids.push_back(ids[i]);
     if (description.has_sources) set.sources.emplace_back(memory.source(*row));
+    if (memory.has_tags()) set.tags.emplace_back(memory.tags(*row));
   }
   RESMEM_RETURN_IF_ERROR(memory.damage());
   return set;

@@ -19,6 +19,7 @@ struct RowSet {
   std::vector<int32_t> labels;
   std::vector<uint64_t> ids;         // empty: to be numbered
   std::vector<std::string> sources;  // empty: none
+  std::vector<std::string> tags;     // empty: none
 
   MatrixView key_view() const { return {keys.data(), rows, dim}; }
   MatrixView logit_view() const { return {logits.data(), rows, outputs}; }
@@ -26,9 +27,9 @@ struct RowSet {
   void Append(const RowSet& other);
 };
 
-// {"keys": [[...]], "logits": [[...]], "labels": [...] or "targets": [[...]], "ids", "sources"};
-// one row may stand without the outer brackets, and a label may be a class's name.  `labelled`:
-// labels or targets must be there.  Errors: kBadData with the member.
+// {"keys": [[...]], "logits": [[...]], "labels": [...] or "targets": [[...]], "ids", "sources",
+// "tags"}; one row may stand without the outer brackets, and a label may be a class's name.
+// `labelled`: labels or targets must be there.  Errors: kBadData with the member.
 Result<RowSet> ReadRowSet(const JsonValue& object, const MemoryState& state, bool labelled,
                           int64_t most_rows);
 // As ReadRowSet() reads it, bit for bit.

@@ -176,6 +176,12 @@ Result<AnswerParameters> ReadAnswerParameters(const JsonValue& object) {
     if (method->kind != JsonValue::Kind::kText) return Bad("method is no text");
     read.method = method->text.substr(0, 64);
   }
+  if (const JsonValue* where = object.Find("where")) {
+    if (where->kind != JsonValue::Kind::kText || where->text.empty() || where->text.size() > 1024) {
+      return Bad("where is no text of conditions, such as \"site=north\", of at most 1,024 bytes");
+    }
+    read.where = where->text;
+  }
   return read;
 }
 

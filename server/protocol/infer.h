@@ -26,13 +26,14 @@ struct AnswerParameters {
   std::optional<float> sigma, temperature;
   std::optional<double> unknown_rate;  // 0 .. 1
   std::string method;                  // "" for the memory's own
+  std::string where;                   // only from rows whose tags match; "" for all
   std::optional<int64_t> timeout;      // microseconds in the queue
   bool allow_partial = false;          // of a gateway: answer though shards are missing
 
   bool operator==(const AnswerParameters&) const = default;
 };
 // From an object of "k", "sigma", "temperature", "method", "timeout", "allow_partial",
-// "unknown_rate"; others are not looked at.
+// "unknown_rate", "where"; others are not looked at.
 Result<AnswerParameters> ReadAnswerParameters(const JsonValue& object);
 
 struct InferRequest {

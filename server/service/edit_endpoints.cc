@@ -5,6 +5,7 @@
 #include "memories/preview.h"
 #include "memories/recent_queries.h"
 #include "protocol/json_text.h"
+#include "resmem/row_filter.h"
 #include "service/endpoints.h"
 #include "service/query_rows.h"
 #include "service/query_text.h"
@@ -151,6 +152,27 @@ std::string ValidationJson(const MemoryState& state, size_t first,
   return json.AddJson("answers", JsonList(lines)).Object();
 }
 
+// "ids", or the rows of "where" now.
+Result<std::vector<uint64_t>> FindForgotten(const Found& found, const JsonValue& body,
+                                            int64_t most_rows) {
+  const JsonValue* where = body.Find("where");
+  if (where == nullptr) return ReadIds(body, "ids", most_rows);
+  if (where->kind != JsonValue::Kind::kText || body.Find("ids") != nullptr) {
+    return Status(ErrorCode::kBadData,
+                  "\"where\" must be a text of conditions, without \"ids\" beside it");
+  }
+  if (found.state->shards != nullptr) {
+    return Status(ErrorCode::kUnsupported, "a gateway has no rows that it could forget");
+  }
+  RESMEM_ASSIGN_OR_RETURN(const RowFilter filter, RowFilter::Parse(where->text));
+  std::vector<uint64_t> ids = IdsWhere(found.state->memory, filter);
+  if (ids.empty()) return Status(ErrorCode::kNotFound, "no row matches " + where->text);
+  if (static_cast<int64_t>(ids.size()) <= most_rows) return ids;
+  return Status(ErrorCode::kInvalidArgument,
+                std::to_string(ids.size()) + " rows match, at most " + std::to_string(most_rows) +
+                    " are forgotten at once (--max-rows); use resmem delete --where");
+}
+
 // What the preview is of: rows to learn, ids to forget, or an edit to undo.
 Status ReadChange(const Found& found, const JsonValue& body, int64_t most_rows, RowSet* learn,
                   std::vector<uint64_t>* forget) {
@@ -184,7 +206,7 @@ void Forget(Context& context, Call call) {
   if (!ReadBody(context, call, &found, &body, &failure)) return call.reply(std::move(failure));
   EditRequest request;
   request.kind = EditRequest::Kind::kForget;
-  Result<std::vector<uint64_t>> ids = ReadIds(body, "ids", context.limits.rows);
+  Result<std::vector<uint64_t>> ids = FindForgotten(found, body, context.limits.rows);
   if (!ids.ok()) return call.reply(ErrorResponse(ids.status()));
   request.ids = std::move(*ids);
   if (const JsonValue* keep = body.Find("keep_for_undo")) {

@@ -22,7 +22,8 @@ struct Asked {
   Call call;
   InferRequest request;
   PredictOptions options;
-  Embedded made;  // by the model, of what is no array of keys
+  std::shared_ptr<const MemoryState> part;  // where only some rows are to answer
+  Embedded made;                            // by the model, of what is no array of keys
   MatrixView keys, logits;
 };
 
@@ -89,7 +90,8 @@ Status ReadInputs(const MemoryState& state, Asked* asked) {
   }
   return {ErrorCode::kBadData,
           "give the inputs \"keys\" and \"logits\"; or one for the memory's model: \"image\" of "
-          "UINT8, \"image_file\" of BYTES (PNG or JPEG), \"text\" of BYTES, or \"input\" of FP32"};
+          "UINT8, \"image_file\" of BYTES (PNG, JPEG or WebP), \"text\" of BYTES, or \"input\" of "
+          "FP32"};
 }
 
 // The role answer gets what the memory says with its own settings: with k = 1 an answer is the
@@ -128,8 +130,11 @@ Status Read(const Context& context, const MemoryState& state, Asked* asked) {
                                      std::to_string(tensor.rows()) + " rows, at most " +
                                      std::to_string(context.limits.rows) + " (--max-rows)"};
   }
-  RESMEM_ASSIGN_OR_RETURN(asked->options,
-                          ChooseOptions(state, asked->request.parameters, context.limits.k));
+  const AnswerParameters& parameters = asked->request.parameters;
+  RESMEM_ASSIGN_OR_RETURN(asked->options, ChooseOptions(state, parameters, context.limits.k));
+  if (!parameters.where.empty()) {
+    RESMEM_ASSIGN_OR_RETURN(asked->part, state.Part(parameters.where));
+  }
   RESMEM_RETURN_IF_ERROR(ReadInputs(state, asked));
   return CheckQueries(state, asked->keys, asked->logits);
 }
@@ -248,9 +253,11 @@ Response Format(const MemoryState& state, const std::string& model, const Answer
     parameters.Add("partial", true)
         .AddNumbers("missing", std::span<const int64_t>(answers.missing));
   }
+  if (asked.part != nullptr) parameters.Add("matching_rows", state.rows());
+  const bool any_parameter = !answers.missing.empty() || asked.part != nullptr;
   InferResponse formatted = FormatInferResponse(model, asked.request.id, outputs,
                                                 std::span<const bool>(binary.get(), wanted.size()),
-                                                answers.missing.empty() ? "" : parameters.Object());
+                                                any_parameter ? parameters.Object() : "");
   Response response;
   response.headers.emplace_back("X-Memory-State", std::to_string(state.number));
   if (any_binary) {
@@ -314,8 +321,9 @@ void AnswerTogether(ServedMemory& memory, const MemoryState& state, std::span<As
   }
 }
 
-bool SameOptions(const PredictOptions& a, const PredictOptions& b) {
-  return a.method == b.method && a.parameters == b.parameters;
+bool SameOptions(const Asked& a, const Asked& b) {
+  return a.options.method == b.options.method && a.options.parameters == b.options.parameters &&
+         a.part == b.part;
 }
 
 void AnswerAll(ServedMemory& memory, const MemoryState& state, std::vector<Asked>& asked,
@@ -326,13 +334,14 @@ void AnswerAll(ServedMemory& memory, const MemoryState& state, std::vector<Asked
     std::vector<Asked*> together;
     int64_t rows = 0;
     for (size_t i = first; i < asked.size(); ++i) {
-      if (done[i] || !SameOptions(asked[first].options, asked[i].options)) continue;
+      if (done[i] || !SameOptions(asked[first], asked[i])) continue;
       if (rows > 0 && rows + asked[i].keys.rows > most_rows) continue;
       rows += asked[i].keys.rows;
       together.push_back(&asked[i]);
       done[i] = true;
     }
-    AnswerTogether(memory, state, together, threads);
+    const MemoryState* const part = asked[first].part.get();
+    AnswerTogether(memory, part == nullptr ? state : *part, together, threads);
   }
 }
 

@@ -12,6 +12,9 @@
 namespace resmem::serve {
 namespace {
 
+constexpr char kWholeMemoryOnly[] =
+    "\"where\": a memory is tuned and examined as a whole; leave it out";
+
 RunInfo DescribeCall(const char* call, const Hosted& hosted, const MemoryState& state) {
   RunInfo run = DescribeRun({"resmem-serve", call});
   run.memory = DescribeMemory(hosted.memory->name(), state.memory);
@@ -164,6 +167,7 @@ Response Doctor(Context& context, const Call& call) {
   const bool rows_given = !call.request.body.empty() && call.request.body != "{}";
   if (rows_given) {
     if (!ReadAsking(context, call, /*labelled=*/true, &asking, &failure)) return failure;
+    if (asking.body.Find("where") != nullptr) return ErrorResponse(400, kWholeMemoryOnly);
   } else if (!FindMemory(context, call, &asking.found, &failure)) {
     return failure;
   }
@@ -186,6 +190,7 @@ Response TuneMemory(Context& context, const Call& call) {
   Asking asking;
   Response failure;
   if (!ReadAsking(context, call, /*labelled=*/true, &asking, &failure)) return failure;
+  if (asking.body.Find("where") != nullptr) return ErrorResponse(400, kWholeMemoryOnly);
   const MemoryState& state = *asking.found.state;
   Context::UntilDrain progress(context);
   const Rows view = asking.rows.View();

@@ -27,11 +27,11 @@ Result<bool> ReadRaw(const Found& found, const JsonValue& body, int64_t most_row
   }
   if (rows.empty() || (!raw->list.empty() && rows.size() != raw->list.size()) ||
       static_cast<int64_t>(rows.size()) > most_rows) {
-    return Status(ErrorCode::kBadData, "\"" + name +
-                                           "\" must be a text or a list of texts, at most " +
-                                           std::to_string(most_rows) +
-                                           " (--max-rows); of an image: its PNG or JPEG file in "
-                                           "base64");
+    return Status(ErrorCode::kBadData,
+                  "\"" + name + "\" must be a text or a list of texts, at most " +
+                      std::to_string(most_rows) +
+                      " (--max-rows); of an image: its PNG, JPEG or WebP file in "
+                      "base64");
   }
   const MemoryModel* model = found.state->model.get();
   if (model == nullptr) {
@@ -118,6 +118,11 @@ bool ReadAsking(Context& context, const Call& call, bool labelled, Asking* askin
       ChooseOptions(*asking->found.state, *parameters, context.limits.k);
   if (!options.ok()) return fail(options.status());
   asking->options = *options;
+  if (!parameters->where.empty()) {
+    Result<std::shared_ptr<const MemoryState>> part = asking->found.state->Part(parameters->where);
+    if (!part.ok()) return fail(part.status());
+    asking->found.state = std::move(*part);
+  }
   if (const JsonValue* apply = asking->body.Find("apply")) {
     if (apply->kind != JsonValue::Kind::kBool) {
       return fail({ErrorCode::kBadData, "\"apply\" is not true or false"});

@@ -12,6 +12,7 @@ struct Asking {
   JsonValue body;
   RowSet rows;
   PredictOptions options;  // by "k", "sigma", "temperature", "method" of the body
+                           // (and `found` has only the rows of "where")
   bool apply = true;       // "apply": false makes no change
 };
 // Rows are {"keys", "logits", ...}; {"text": ...} or {"image": base64 of a file}, which the

@@ -51,6 +51,19 @@ Result<std::vector<int64_t>> ReadVector(const Array& array, int64_t begin, int64
   return values;
 }
 
+Status CheckInputs(const RowModel& model, const DatasetArrays& arrays) {
+  if (arrays.logits) {
+    return {ErrorCode::kInvalidArgument,
+            Text(arrays.logits->name(), ": logits were given, but ", model.name(),
+                 " is to compute them; give one of the two")};
+  }
+  if (arrays.keys && arrays.keys->columns() == model.columns()) return {};
+  return {ErrorCode::kMismatch,
+          Text(arrays.name(), ": has rows of ", arrays.keys ? arrays.keys->columns() : 0,
+               " values, but the model ", model.name(), " reads ", model.columns(),
+               "; give the columns that it was trained on")};
+}
+
 // Labels that are names become numbers; the names are learned, or as they were given.
 Status NameClasses(const DatasetSources& sources, int64_t classes, DatasetArrays* arrays,
                    std::vector<std::string>* names) {
@@ -84,7 +97,9 @@ Result<Dataset> Dataset::Open(const DatasetSources& sources, Task task) {
   RESMEM_RETURN_IF_ERROR(CheckShapes(arrays, task));
   std::vector<std::string> class_names = sources.class_names;
   const int64_t columns = arrays.logits ? arrays.logits->columns() : 0;
+  if (sources.model) RESMEM_RETURN_IF_ERROR(CheckInputs(*sources.model, arrays));
   const int64_t classes = arrays.made                            ? arrays.made->outputs()
+                          : sources.model                        ? sources.model->outputs()
                           : arrays.probabilities && columns == 1 ? 2
                                                                  : columns;
   RESMEM_RETURN_IF_ERROR(NameClasses(sources, classes, &arrays, &class_names));
@@ -100,6 +115,7 @@ Result<Dataset> Dataset::Open(const DatasetSources& sources, Task task) {
   dataset.task_ = task;
   dataset.rows_ = arrays.rows();
   dataset.made_ = std::move(arrays.made);
+  dataset.model_ = sources.model;
   dataset.keys_ = std::move(arrays.keys);
   dataset.logits_ = std::move(arrays.logits);
   dataset.labels_ = std::move(arrays.labels);
@@ -108,6 +124,8 @@ Result<Dataset> Dataset::Open(const DatasetSources& sources, Task task) {
   dataset.sources_ = std::move(arrays.sources);
   dataset.split_ = std::move(arrays.split);
   dataset.slices_ = std::move(arrays.slices);
+  dataset.tags_ = std::move(arrays.tags);
+  dataset.tag_ = sources.tag;
   dataset.role_ = sources.role;
   dataset.class_names_ = std::move(class_names);
   dataset.table_ = std::move(arrays.table);
@@ -119,7 +137,7 @@ Result<Dataset> Dataset::Open(const DatasetSources& sources, Task task) {
 }
 
 int64_t Dataset::dim() const {
-  return made_ ? made_->dim() : keys_->columns();
+  return made_ ? made_->dim() : model_ ? model_->dim() : keys_->columns();
 }
 
 // `known`: columns of the logits.
@@ -153,6 +171,7 @@ Status Dataset::CountClasses(const DatasetSources& sources, int64_t known) {
 int64_t Dataset::outputs() const {
   if (classes_ > 0) return classes_;
   if (made_) return made_->outputs();
+  if (model_) return model_->outputs();
   if (!logits_) return 0;
   return floor_ && logits_->columns() == 1 ? 2 : logits_->columns();
 }
@@ -174,6 +193,7 @@ Status Dataset::Read(int64_t begin, int64_t count, Block* block) const {
 
 Status Dataset::ReadKeysAndLogits(int64_t begin, int64_t count, bool check, Block* block) const {
   Rows& view = block->view;
+  if (model_) return RunModel(begin, count, check, block);
   if (!made_) {
     RESMEM_RETURN_IF_ERROR(ReadMatrix(*keys_, begin, count, check, &block->keys, &view.keys));
     if (!logits_) return {};
@@ -193,6 +213,19 @@ Status Dataset::ReadKeysAndLogits(int64_t begin, int64_t count, bool check, Bloc
   RESMEM_RETURN_IF_ERROR(CheckFinite(made_->name() + " (keys)", view.keys, begin));
   RESMEM_RETURN_IF_ERROR(CheckFinite(made_->name() + " (logits)", view.logits, begin));
   if (classes_ > 0) AddNewLogits(classes_, new_floor_, &block->logits, &view.logits);
+  return {};
+}
+
+Status Dataset::RunModel(int64_t begin, int64_t count, bool check, Block* block) const {
+  std::vector<float> buffer;
+  MatrixView inputs;
+  RESMEM_RETURN_IF_ERROR(ReadMatrix(*keys_, begin, count, check, &buffer, &inputs));
+  block->keys.resize(static_cast<size_t>(count * dim()));
+  block->logits.resize(static_cast<size_t>(count * model_->outputs()));
+  RESMEM_RETURN_IF_ERROR(model_->Run(inputs, block->keys, block->logits));
+  block->view.keys = MatrixView(block->keys.data(), count, dim());
+  block->view.logits = MatrixView(block->logits.data(), count, model_->outputs());
+  if (classes_ > 0) AddNewLogits(classes_, new_floor_, &block->logits, &block->view.logits);
   return {};
 }
 
@@ -236,12 +269,26 @@ Status Dataset::ReadSources(int64_t begin, int64_t count, Block* block) const {
   return {};
 }
 
+Status Dataset::ReadTags(int64_t begin, int64_t count, Block* block) const {
+  if (!has_tags()) return {};
+  block->tags.assign(static_cast<size_t>(count), "");
+  if (tags_) {
+    RESMEM_ASSIGN_OR_RETURN(block->tags, tags_->ReadText(begin, count));
+  }
+  for (std::string& tags : block->tags) {
+    if (!tag_.empty()) tags += (tags.empty() ? "" : ";") + tag_;
+  }
+  block->view.tags = block->tags;
+  return {};
+}
+
 Status Dataset::ReadBlock(int64_t begin, int64_t count, bool check, Block* block) const {
   Rows& view = block->view;
   view = {};
   RESMEM_RETURN_IF_ERROR(ReadKeysAndLogits(begin, count, check, block));
   RESMEM_RETURN_IF_ERROR(ReadLabels(begin, count, check, block));
   RESMEM_RETURN_IF_ERROR(ReadSources(begin, count, block));
+  RESMEM_RETURN_IF_ERROR(ReadTags(begin, count, block));
   if (targets_) {
     RESMEM_RETURN_IF_ERROR(
         ReadMatrix(*targets_, begin, count, check, &block->targets, &view.targets));
@@ -271,9 +318,21 @@ void Dataset::Drop(int64_t begin, int64_t count) const {
     begin = first, count = last + 1 - first;
   }
   for (const std::optional<Array>* array :
-       {&keys_, &logits_, &labels_, &targets_, &ids_, &sources_, &split_, &slices_}) {
+       {&keys_, &logits_, &labels_, &targets_, &ids_, &sources_, &split_, &slices_, &tags_}) {
     if (*array) (*array)->DropRows(begin, count);
   }
+}
+
+Status Dataset::Want(Role role) const {
+  if (!made_ || !split_) return {};
+  std::vector<Role> roles;
+  RESMEM_RETURN_IF_ERROR(ReadRoles(*split_, 0, rows_, &roles));
+  std::vector<int64_t> wanted;
+  for (size_t row = 0; row < roles.size(); ++row) {
+    if (roles[row] == role) wanted.push_back(static_cast<int64_t>(row));
+  }
+  made_->Want(std::move(wanted));
+  return {};
 }
 
 Result<std::vector<int64_t>> Dataset::CountRoles() const {

@@ -34,7 +34,7 @@ bool AllFinite(std::span<const float> values) {
 Status CheckShapes(const DatasetArrays& arrays, Task task) {
   for (const std::optional<Array>* array :
        {&arrays.keys, &arrays.logits, &arrays.labels, &arrays.targets, &arrays.ids, &arrays.sources,
-        &arrays.split, &arrays.slices}) {
+        &arrays.split, &arrays.slices, &arrays.tags}) {
     if (!*array) continue;
     if ((*array)->rows() == 0 || (*array)->columns() == 0) {
       return Bad(Text((*array)->name(), ": is empty (shape ", ShapeText((*array)->shape()),
@@ -57,6 +57,7 @@ Status CheckShapes(const DatasetArrays& arrays, Task task) {
   RESMEM_RETURN_IF_ERROR(CheckVector(arrays.sources, "save the sources alone"));
   RESMEM_RETURN_IF_ERROR(CheckVector(arrays.split, "save the split alone"));
   RESMEM_RETURN_IF_ERROR(CheckVector(arrays.slices, "save one slice name a row"));
+  RESMEM_RETURN_IF_ERROR(CheckVector(arrays.tags, "save one text a row, tags separated by ;"));
   if (arrays.logits && task == Task::kClassification && arrays.logits->columns() < 2 &&
       !arrays.probabilities) {
     return Bad(Text(arrays.logits->name(), ": has shape ", ShapeText(arrays.logits->shape()),

@@ -75,7 +75,8 @@ Status CheckNoColumnInKeys(const DatasetSources& sources) {
       {"labels", &sources.labels}, {"targets", &sources.targets},
       {"logits", &sources.logits}, {"probabilities", &sources.probabilities},
       {"ids", &sources.ids},       {"sources", &sources.sources},
-      {"split", &sources.split},   {"slices", &sources.slices}};
+      {"split", &sources.split},   {"slices", &sources.slices},
+      {"tags", &sources.tags}};
   for (const auto& [what, source] : others) {
     if (!*source) continue;
     const ArrayPlace place = FindArrayFile((*source)->path);
@@ -135,6 +136,37 @@ Status OpenLogits(const DatasetSources& sources, const NamedArrays& found, Datas
 
 }  // namespace
 
+namespace {
+
+// Whether an array of this many columns is a regression's predictions: classes have two or more.
+Result<Task> TaskOfColumns(const std::string& path) {
+  RESMEM_ASSIGN_OR_RETURN(const Array logits, OpenArray({path, {}, {}}));
+  return logits.columns() == 1 ? Task::kRegression : Task::kClassification;
+}
+
+}  // namespace
+
+Result<Task> FindTask(const DatasetSources& sources) {
+  if (sources.labels || sources.made || sources.probabilities) return Task::kClassification;
+  if (sources.targets) return Task::kRegression;
+  if (sources.table) {
+    const TableRoles& roles = sources.table->roles;
+    if (!roles.label.empty() || !roles.probabilities.empty()) return Task::kClassification;
+    const bool one = roles.logits.size() == 1 && !roles.logits[0].ends_with('*');
+    if (!roles.targets.empty() || one) return Task::kRegression;
+  }
+  if (sources.logits) {
+    return sources.logits->raw_shape.empty() ? TaskOfColumns(sources.logits->path)
+                                             : Result<Task>(Task::kClassification);
+  }
+  if (sources.table) return Task::kClassification;
+  RESMEM_ASSIGN_OR_RETURN(const NamedArrays found, ListAll(sources.all));
+  const auto has = [&](const char* name) { return found.contains(name); };
+  if (has("labels") || !has("targets")) return Task::kClassification;
+  if (has("logits")) return TaskOfColumns(found.at("logits"));
+  return has("predictions") ? Task::kRegression : Task::kClassification;
+}
+
 Result<DatasetArrays> OpenDatasetArrays(const DatasetSources& sources, Task task) {
   const bool classes = task == Task::kClassification;
   if (!classes && sources.probabilities) {
@@ -179,6 +211,7 @@ Result<DatasetArrays> OpenDatasetArrays(const DatasetSources& sources, Task task
   RESMEM_RETURN_IF_ERROR(OpenOne(sources.sources, found, {"sources"}, &arrays.sources));
   RESMEM_RETURN_IF_ERROR(OpenOne(sources.split, found, {"split"}, &arrays.split));
   RESMEM_RETURN_IF_ERROR(OpenOne(sources.slices, found, {"slices"}, &arrays.slices));
+  RESMEM_RETURN_IF_ERROR(OpenOne(sources.tags, found, {"tags"}, &arrays.tags));
   if (arrays.keys && !sources.table) {
     RESMEM_ASSIGN_OR_RETURN(arrays.key_columns, NameKeyColumns(sources, found, task));
   }

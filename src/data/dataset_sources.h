@@ -13,7 +13,7 @@
 namespace resmem {
 
 struct DatasetArrays {
-  std::optional<Array> keys, logits, labels, targets, ids, sources, split, slices;
+  std::optional<Array> keys, logits, labels, targets, ids, sources, split, slices, tags;
   std::shared_ptr<const RowMaker> made;
   std::optional<TableReading> table;
   std::vector<std::string> key_columns;  // names, of keys that are a whole CSV file

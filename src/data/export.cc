@@ -27,10 +27,12 @@ struct PartWriter {
   }
 };
 
-int64_t LongestSource(const ResidualMemory& memory) {
+using TextOfRow = std::string_view (ResidualMemory::*)(int64_t row) const;
+
+int64_t LongestText(const ResidualMemory& memory, TextOfRow text) {
   size_t longest = 1;
   for (int64_t row = 0; row < memory.capacity(); ++row) {
-    if (!memory.deleted(row)) longest = std::max(longest, memory.source(row).size());
+    if (!memory.deleted(row)) longest = std::max(longest, (memory.*text)(row).size());
   }
   return static_cast<int64_t>(longest);
 }
@@ -128,12 +130,13 @@ PartWriter Exporter::Make(const std::string& name) {
               std::memcpy(out, from, static_cast<size_t>(top_) * 4);
             }};
   }
-  const int64_t longest = LongestSource(memory_);  // "sources"
+  const TextOfRow text = name == "tags" ? &ResidualMemory::tags : &ResidualMemory::source;
+  const int64_t longest = LongestText(memory_, text);
   return {ElementType::kText, 0,
-          [this, longest](int64_t row, std::byte* out) {
-            const std::string_view source = memory_.source(row);
+          [this, longest, text](int64_t row, std::byte* out) {
+            const std::string_view value = (memory_.*text)(row);
             std::memset(out, 0, static_cast<size_t>(longest));
-            std::memcpy(out, source.data(), source.size());
+            std::memcpy(out, value.data(), value.size());
           },
           longest};
 }
@@ -168,9 +171,9 @@ Status Exporter::Write(const std::vector<PartWriter>& parts,
   return {};
 }
 
-Result<std::vector<std::string>> ChooseParts(const MemoryDescription& description,
+Result<std::vector<std::string>> ChooseParts(const ResidualMemory& memory,
                                              const std::vector<std::string>& asked) {
-  const std::vector<ExportPart> parts = ExportParts(description);
+  const std::vector<ExportPart> parts = ExportParts(memory.description(), memory.has_tags());
   std::vector<std::string> chosen;
   std::string present;
   for (const ExportPart& part : parts) {
@@ -205,7 +208,7 @@ Result<std::vector<int64_t>> FindRows(const ResidualMemory& memory,
 
 }  // namespace
 
-std::vector<ExportPart> ExportParts(const MemoryDescription& description) {
+std::vector<ExportPart> ExportParts(const MemoryDescription& description, bool tags) {
   const bool classes = description.task == Task::kClassification;
   const bool logits = description.form == ResidualForm::kLogits;
   const bool transformed = description.key_transform != KeyTransform::kNone;
@@ -224,13 +227,13 @@ std::vector<ExportPart> ExportParts(const MemoryDescription& description) {
       {"top_classes", "sparse form: classes of the residuals kept; -1: no more", true, sparse},
       {"top_values", "sparse form: the residuals kept; 0: no more", true, sparse},
       {"sources", "where rows came from", true, description.has_sources},
+      {"tags", "names and values, see docs/filters.md", true, tags},
   };
 }
 
 Result<ExportedArrays> ExportMemory(const ResidualMemory& memory, const std::string& path,
                                     const ExportOptions& options) try {
-  RESMEM_ASSIGN_OR_RETURN(const std::vector<std::string> names,
-                          ChooseParts(memory.description(), options.parts));
+  RESMEM_ASSIGN_OR_RETURN(const std::vector<std::string> names, ChooseParts(memory, options.parts));
   std::optional<std::vector<int64_t>> only;
   if (options.ids) {
     RESMEM_ASSIGN_OR_RETURN(only, FindRows(memory, *options.ids));

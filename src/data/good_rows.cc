@@ -77,12 +77,14 @@ void GatherRows(const Rows& rows, std::span<const int64_t> which, std::span<cons
   GatherValues(rows.sources, which, &out->sources);
   GatherValues(rows.roles, which, &out->roles);
   GatherValues(rows.slices, which, &out->slices);
+  GatherValues(rows.tags, which, &out->tags);
   GatherValues(rows.ids, which, &out->ids);
   if (!ids.empty()) out->ids.assign(ids.begin(), ids.end());
   view.labels = out->labels;
   view.sources = out->sources;
   view.roles = out->roles;
   view.slices = out->slices;
+  view.tags = out->tags;
   view.ids = out->ids;
 }
 
@@ -90,6 +92,10 @@ Status Dataset::FindKept() {
   if (made_) {
     return {ErrorCode::kInvalidArgument,
             Text(made_->name(), ": rows of images are not skipped; only rows of arrays are")};
+  }
+  if (model_) {
+    return {ErrorCode::kInvalidArgument,
+            Text(keys_->name(), ": rows that a model reads are not skipped; leave bad ones out")};
   }
   std::vector<int64_t> kept;
   const std::vector<std::string> key_names = KeyNames(table_);

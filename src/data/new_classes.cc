@@ -20,14 +20,17 @@ namespace {
 RowSource Widened(const ResidualMemory& memory, int64_t base, int64_t classes, float floor) {
   return {memory.rows(), [&memory, base, classes, floor](const RowSource::Use& use) {
             std::vector<float> logits;
-            std::vector<std::string> sources;
+            std::vector<std::string> sources, tags;
             return ReadMemory(memory).Read([&](int64_t begin, Rows block) {
               sources.clear();
+              tags.clear();
               for (const uint64_t id : block.ids) {
-                if (!memory.description().has_sources) break;
-                sources.emplace_back(memory.source(*memory.FindId(id)));
+                const int64_t row = *memory.FindId(id);
+                if (memory.description().has_sources) sources.emplace_back(memory.source(row));
+                if (memory.has_tags()) tags.emplace_back(memory.tags(row));
               }
               block.sources = sources;
+              block.tags = tags;
               const auto wide = static_cast<size_t>(classes);
               logits.assign(static_cast<size_t>(block.count()) * wide, 0.0f);
               for (int64_t row = 0; row < block.count(); ++row) {
@@ -103,11 +106,13 @@ Status AddNewRows(const ResidualMemory& memory, const RowSource& rows, Progress*
 Result<bool> Grow(const std::string& path, const Growth& growth, const AppendOptions& append) {
   MemoryDescription description;
   int64_t rows = 0;
+  bool tags = false;
   std::optional<IndexInfo> index;
   {
     RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(path));
     description = memory.description();
     rows = memory.rows();
+    tags = memory.has_tags();
     index = memory.index_info();
   }
   RESMEM_RETURN_IF_ERROR(CheckGrowth(path, description, growth.classes, growth.class_names));
@@ -118,13 +123,15 @@ Result<bool> Grow(const std::string& path, const Growth& growth, const AppendOpt
   description.class_names = growth.class_names;
   MemoryWriter::Options options{.overwrite = true};
   options.change = append.change;
+  options.tags = tags || append.tags;
   if (index) options.index = {.recall = index->recall, .code_bits = index->code_bits};
   // From here on nobody else changes the memory.
   RESMEM_ASSIGN_OR_RETURN(const std::unique_ptr<RowWriter> writer,
                           RowWriter::Create(FileSystem::Of(path), path, description,
                                             rows + growth.rows.rows(), options));
   RESMEM_ASSIGN_OR_RETURN(const ResidualMemory memory, ResidualMemory::Open(path));
-  if (memory.rows() != rows || memory.description().outputs != before.outputs ||
+  if (memory.rows() != rows || memory.has_tags() != tags ||
+      memory.description().outputs != before.outputs ||
       memory.description().notes != before.notes) {
     return Status(ErrorCode::kMismatch, Text(path, ": was changed meanwhile; try again"));
   }

@@ -2,6 +2,7 @@
 #ifndef RESMEM_MEMORY_MEMORY_PARTS_H_
 #define RESMEM_MEMORY_MEMORY_PARTS_H_
 
+#include <functional>
 #include <span>
 #include <string>
 
@@ -20,6 +21,9 @@ struct MemoryParts {
                                            const OpenOptions& options);
   // Of rows that were checked; searched exactly.
   static Result<ResidualMemory> OfRows(StoredRows rows, const std::string& path);
+  // The same files with only these of its living rows; searched exactly.
+  static Result<ResidualMemory> Keep(const ResidualMemory& memory,
+                                     const std::function<bool(int64_t row)>& keeps);
   static const StoredRows& Rows(const ResidualMemory& memory);
   // After what was read: kCorrupt where a page of a file was lost (resmem/mapped_files.h).
   static Status CheckFiles(const ResidualMemory& memory);

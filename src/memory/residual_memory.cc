@@ -194,6 +194,14 @@ Result<ResidualMemory> MemoryParts::OfRows(StoredRows rows, const std::string& p
   return ResidualMemory(std::move(impl), /*exact=*/true);
 }
 
+Result<ResidualMemory> MemoryParts::Keep(const ResidualMemory& memory,
+                                         const std::function<bool(int64_t row)>& keeps) {
+  auto impl =
+      std::make_unique<ResidualMemory::Impl>(memory.impl_->rows.Keep(keeps), memory.impl_->path);
+  RESMEM_RETURN_IF_ERROR(impl->Load({.exact = true}, memory.impl_.get()));
+  return ResidualMemory(std::move(impl), /*exact=*/true);
+}
+
 const MemoryDescription& ResidualMemory::description() const {
   return impl_->rows.manifest().description;
 }
@@ -242,6 +250,15 @@ uint64_t ResidualMemory::id(int64_t row) const {
 std::string_view ResidualMemory::source(int64_t row) const {
   const auto [segment, local] = impl_->rows.Find(row);
   return segment->source(local);
+}
+
+std::string_view ResidualMemory::tags(int64_t row) const {
+  const auto [segment, local] = impl_->rows.Find(row);
+  return segment->tags(local);
+}
+
+bool ResidualMemory::has_tags() const {
+  return impl_->rows.has_tags();
 }
 
 int32_t ResidualMemory::label(int64_t row) const {

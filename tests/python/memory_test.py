@@ -393,5 +393,47 @@ class Changes(unittest.TestCase):
                 call()
 
 
+class Tags(unittest.TestCase):
+    def test_answers_come_from_matching_rows_alone(self):
+        keys, logits, labels = clusters(400)
+        tags = ["site=north;n=%d" % i if i % 2 else "site=south" for i in range(300)]
+        memory = Memory.build(keys[:300], logits[:300], labels[:300], tags=tags, k=9)
+        north = Memory.build(keys[1:300:2], logits[1:300:2], labels[1:300:2], k=9)
+        for name in ("scores", "predict_proba", "predict"):
+            np.testing.assert_array_equal(getattr(memory, name)(keys[300:], logits[300:], where="site=north"),
+                                          getattr(north, name)(keys[300:], logits[300:]))
+        found = memory.neighbors(keys[300:], 5, where="site=north")
+        np.testing.assert_array_equal(found.ids, 2 * north.neighbors(keys[300:], 5).ids + 1)
+        self.assertEqual(list(memory.tags([1, 2])), ["site=north;n=1", "site=south"])
+        few = memory.neighbors(keys[300:], 5, where="n<5")
+        self.assertEqual(sorted(few.ids[0][few.rows[0] >= 0].tolist()), [1, 3])
+        np.testing.assert_array_equal(memory.scores(keys[300:], logits[300:], where="site=east"),
+                                      memory.scores(keys[300:], logits[300:], k=0))
+
+    def test_changes_are_seen_and_parts_are_not_changed(self):
+        keys, logits, labels = clusters(100)
+        memory = Memory.build(keys[:50], logits[:50], labels[:50], tags=["site=north"] * 50)
+        part = memory.where("site=north")
+        memory.append(keys[50:], logits[50:], labels[50:], tags=["site=north;time=2026-11-19"] * 50)
+        self.assertEqual((len(part), len(memory.where("site=north"))), (50, 100))
+        for change in (lambda: part.delete([0]), lambda: part.compact(), lambda: part.save("/tmp/never"),
+                       lambda: part.append(keys[:1], logits[:1], labels[:1]), part.copy):
+            with self.assertRaisesRegex(ValueError, "only the rows"):
+                change()
+        self.assertEqual(memory.delete(where="time>2026-01-01"), 50)
+        self.assertEqual(len(memory), 50)
+        self.assertEqual(memory.delete(where="time>2026-01-01"), 0)
+
+    def test_errors_name_the_condition(self):
+        keys, logits, labels = clusters(20)
+        memory = Memory.build(keys, logits, labels)
+        with self.assertRaisesRegex(ValueError, 'condition "age<old"'):
+            memory.predict(keys, logits, where="age<old")
+        with self.assertRaisesRegex(ValueError, "tags, row 1: "):
+            Memory.build(keys, logits, labels, tags=["a", "b;"] + ["c"] * 18)
+        with self.assertRaisesRegex(ValueError, "one of them"):
+            memory.delete([1], where="a=b")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -241,6 +241,35 @@ class Edits(harness.ServerTest):
         self.post("preview", {}, 400)
         self.assertEqual(self.server.metric("resmem_memory_rows"), before)
 
+    def test_rows_answer_and_are_forgotten_by_their_tags(self):
+        before = self.server.metric("resmem_memory_rows")
+        tags = [f"site=north;time=2026-11-{1 + i:02}" for i in range(12)]
+        ids = self.post("learn", {**lesson(12, 501, tags=tags), "ids": list(range(70000, 70012))})["edit"]["ids"]
+        query = rows(3, seed=502)
+        asked = {"keys": query["keys"].tolist(), "logits": query["logits"].tolist(), "k": 20}
+        for found in self.post("neighbors", {**asked, "where": "site=north"})["neighbors"]:
+            self.assertEqual(sorted(row["id"] for row in found), ids)
+        found = self.post("neighbors", {**asked, "where": "time<2026-11-03"})["neighbors"][0]
+        self.assertEqual(sorted(row["id"] for row in found), ids[:2])
+        answer = self.server.ask("POST", "/v2/models/m/infer", infer_json(query, 0, 3, where="site=north"))[1]
+        self.assertEqual(answer["parameters"], {"matching_rows": 12})
+        answer = self.server.ask("POST", "/v2/models/m/infer", infer_json(query, 0, 3, where="site=none"))[1]
+        self.assertEqual(answer["parameters"], {"matching_rows": 0})
+        self.assertEqual(output(answer, "prediction").tolist(), query["logits"].argmax(axis=1).tolist())
+        # A relabeled row and one that is brought back keep their tags.
+        label = self.stored(70000)["label"]
+        self.post("relabel", {"ids": [70000], "label": (label + 1) % 4})
+        gone = self.post("forget", {"where": "time<2026-11-03"})
+        self.assertEqual(gone["edit"]["ids"], ids[:2])
+        self.post("undo", {"edit": gone["edit"]["edit"]})
+        for where, status in (("age<old", 400), (5, 400), ("", 400)):
+            self.post("neighbors", {**asked, "where": where}, status)
+        self.post("forget", {"where": "site=none"}, 404)
+        self.post("forget", {"where": "site=north", "ids": [1]}, 400)
+        self.post("learn", {**lesson(1, 503), "tags": ["a b=c"]}, 400)
+        self.assertEqual(len(self.post("forget", {"where": "site=north"})["edit"]["ids"]), 12)
+        self.assertEqual(self.server.metric("resmem_memory_rows"), before)
+
     def test_history_tells_who_and_when(self):
         self.post("learn", lesson(1, 41))
         status, answer, _ = self.server.ask("GET", "/v1/memories/m/history?limit=1")

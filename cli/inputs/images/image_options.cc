@@ -14,12 +14,12 @@ namespace resmem::cli {
 void ImageOptions::Declare(CommandLine& line, bool as_arguments) {
   for_answers_ = as_arguments;
   if (as_arguments) {
-    line.Arguments("IMAGE", &files_, "PNG and JPEG files, instead of arrays or --images");
+    line.Arguments("IMAGE", &files_, "PNG, JPEG and WebP files, instead of arrays or --images");
   }
   line.Group("Images instead of arrays (docs/images.md)");
   line.Value("--images", &path_, "PATH",
              "images to run the base model --model on: CIFAR or IDX files or their folder, .npy, "
-             ".npz:member, PNG, JPEG, a folder of those, or one folder per class")
+             ".npz:member, PNG, JPEG, WebP, a folder of those, or one folder per class")
       .File();
   line.Choice<std::string, std::string>(
           "--part", &part_, {{"train", "train"}, {"test", "test"}},

@@ -14,7 +14,8 @@
 namespace resmem::cli {
 
 // For Option::Needs(): what rows can come from, and images among them.
-inline const std::vector<std::string> kRowInputs = {"--data", "--keys", "--images", "IMAGE"};
+inline const std::vector<std::string> kRowInputs = {"--data", "--keys", "--inputs", "--images",
+                                                    "IMAGE"};
 inline const std::vector<std::string> kImageInputs = {"--images", "IMAGE"};
 
 class ImageOptions {
@@ -25,6 +26,7 @@ class ImageOptions {
   bool given() const { return !path_.empty() || !files_.empty(); }
   const std::string& path() const { return path_; }  // of --images
   std::vector<std::string> Paths() const;            // for the run's manifest
+  const OnnxOptions& runtime() const { return runtime_; }
   // What --part says of every row.
   std::optional<Role> role() const;
 

@@ -113,7 +113,7 @@ Result<std::string> ModelOptions::FileFor(const std::string& memory_path,
   if (remembered.empty()) {
     return Status(ErrorCode::kInvalidArgument,
                   memory_path +
-                      " does not remember a model that could be run over images; give "
+                      " does not remember a model that could be run; give "
                       "--model FILE.onnx");
   }
   RESMEM_RETURN_IF_ERROR(VerifyBundle(memory_path, notes, memory.description().fingerprint));
@@ -159,12 +159,21 @@ Status ModelOptions::CheckRows(const std::string& memory_path, const ResidualMem
                     "arrays of the memory's model, or --any-model if you are sure");
 }
 
+bool ModelOptions::ReadsTables(const std::string& memory_path,
+                               const MemoryDescription& memory) const {
+  const auto manifest =
+      ReadModelManifest(!model_.empty() ? model_ : RememberedModel(memory_path, memory.notes));
+  return manifest.ok() && manifest->columns > 0;
+}
+
 Result<Input> ModelOptions::OpenInput(const DatasetOptions& data, const std::string& memory_path,
                                       const ResidualMemory& memory, int threads,
                                       Console& console) const {
   const MemoryDescription& description = memory.description();
   std::string file;
-  if (data.from_images()) {  // another model is refused before it is run
+  if (data.from_images() || data.has_inputs() ||
+      (data.may_need_model() && ReadsTables(memory_path, description))) {
+    // Another model is refused before it is run.
     RESMEM_ASSIGN_OR_RETURN(file, FileFor(memory_path, memory));
     RESMEM_ASSIGN_OR_RETURN(const Fingerprint given, FingerprintModel(file));
     RESMEM_RETURN_IF_ERROR(CheckFingerprint(memory_path, description.fingerprint, given, console));
@@ -172,7 +181,7 @@ Result<Input> ModelOptions::OpenInput(const DatasetOptions& data, const std::str
   RESMEM_ASSIGN_OR_RETURN(Input input, data.Open(description.task, file,
                                                  {memory_path, &description}, threads, console));
   RESMEM_RETURN_IF_ERROR(CheckShapes(memory_path, description, input.dataset));
-  if (!data.from_images() && !any_model_) {
+  if (!input.dataset.made() && !any_model_) {
     RESMEM_ASSIGN_OR_RETURN(const Fingerprint given, Resolve());
     RESMEM_RETURN_IF_ERROR(CheckFingerprint(memory_path, description.fingerprint, given, console));
   }

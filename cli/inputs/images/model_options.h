@@ -26,15 +26,17 @@ class ModelOptions {
   // What a new memory remembers of --model: the path of a base model that can be run, or "".
   std::string Remembered() const;
 
-  // The input of `data` for a present memory.  Images are run through --model, or the model that
-  // the memory remembers.  kMismatch where the memory has a fingerprint and the options name
-  // another or none, or where the rows themselves show that another model made them; kBadData where
-  // their dim or outputs are not the memory's.
+  // The input of `data` for a present memory.  Images, and rows of a table without the base's
+  // output, are run through --model, or the model that the memory remembers.  kMismatch where the
+  // memory has a fingerprint and the options name another or none, or where the rows themselves
+  // show that another model made them; kBadData where their dim or outputs are not the memory's.
   Result<Input> OpenInput(const DatasetOptions& data, const std::string& memory_path,
                           const ResidualMemory& memory, int threads, Console& console) const;
 
  private:
   Result<std::string> FileFor(const std::string& memory_path, const ResidualMemory& memory) const;
+  // Whether --model, or the model that the memory remembers, is one of tables.
+  bool ReadsTables(const std::string& memory_path, const MemoryDescription& memory) const;
   Status CheckFingerprint(const std::string& memory_path, const Fingerprint& memory,
                           const Fingerprint& given, Console& console) const;
   Status CheckRows(const std::string& memory_path, const ResidualMemory& memory,

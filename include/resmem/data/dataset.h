@@ -30,6 +30,21 @@ class RowMaker {
                       std::span<float> logits) const = 0;
   virtual std::span<const int32_t> labels() const = 0;  // one per row; empty: unknown
   virtual std::string source(int64_t row) const = 0;
+  // From now on only these rows, ascending, will be used: Make() may give zeros for the others.
+  // Not while Make() runs.
+  virtual void Want(std::vector<int64_t> /*rows*/) const {}
+};
+
+// A base model of tables: keys and logits from rows of numbers.  May be called from any number of
+// threads.
+class RowModel {
+ public:
+  virtual ~RowModel() = default;
+  virtual const std::string& name() const = 0;  // for messages
+  virtual int64_t columns() const = 0;          // of its inputs
+  virtual int64_t dim() const = 0;
+  virtual int64_t outputs() const = 0;
+  virtual Status Run(MatrixView inputs, std::span<float> keys, std::span<float> logits) const = 0;
 };
 
 // Probabilities below it count as it: trees say 0, which has no logarithm.
@@ -38,12 +53,15 @@ inline constexpr float kProbabilityFloor = 1e-4f;
 struct DatasetSources {
   // A folder or .npz/.safetensors file whose arrays have the usual names: keys (or
   // embeddings, features), logits (or predictions), labels (or targets), ids, sources,
-  // split, slices.  The first of such names that is there is used; regression looks for
+  // split, slices, tags.  The first of such names that is there is used; regression looks for
   // predictions and targets first.  A source named below takes precedence.
   std::string all;
-  std::optional<ArraySource> keys, logits, labels, targets, ids, sources, split, slices;
+  std::optional<ArraySource> keys, logits, labels, targets, ids, sources, split, slices, tags;
+  std::string tag;  // every row's, besides those that it has (row_filter.h)
   // Instead of `all`, keys and logits; also gives labels and sources if those are not named.
   std::shared_ptr<const RowMaker> made;
+  // Where set, what would be the keys are this model's inputs.
+  std::shared_ptr<const RowModel> model;
   std::optional<Role> role;  // every row's role, if there is no split array
   // Instead of `all`: a table whose columns have roles.  A source named above takes precedence over
   // its column.
@@ -66,6 +84,10 @@ struct DatasetSources {
   bool ids_from_numbers = false;
 };
 
+// What the data are for: a regression where they have targets and no labels, or predictions of one
+// column; a classifier has two logits or more.  Standard input is not read.
+Result<Task> FindTask(const DatasetSources& sources);
+
 // Whether these values may be probabilities: none below 0, and a sum of 1.
 bool LooksLikeProbabilities(std::span<const float> values);
 
@@ -87,10 +109,11 @@ class Dataset {
   int64_t dim() const;      // columns of keys
   int64_t outputs() const;  // columns of logits: classes, or regression outputs; 0 without logits
   bool has_labels() const;  // or targets, for regression
-  bool has_logits() const { return logits_.has_value() || made_ != nullptr; }
+  bool has_logits() const { return logits_.has_value() || made(); }
   bool has_ids() const { return ids_.has_value(); }
   bool has_sources() const { return sources_.has_value() || made_ != nullptr; }
   bool has_slices() const { return slices_.has_value(); }
+  bool has_tags() const { return tags_.has_value() || !tag_.empty(); }
   // Classes of the labels beyond those of the memory; outputs() counts them, too.
   int64_t added_classes() const { return added_classes_; }
   float new_class_floor() const { return new_floor_; }  // what the base gives each
@@ -106,7 +129,7 @@ class Dataset {
   // Of a row, in the data: the same unless rows are skipped.
   int64_t row_number(int64_t row) const { return kept_ ? (*kept_)[static_cast<size_t>(row)] : row; }
   // Reading runs a model: read few rows at once, to show progress and to react to a signal.
-  bool made() const { return made_ != nullptr; }
+  bool made() const { return made_ != nullptr || model_ != nullptr; }
 
   // Buffers for one block.  Reused between calls; `view` points into it or into the map.
   struct Block {
@@ -116,12 +139,16 @@ class Dataset {
     std::vector<uint64_t> ids;
     std::vector<std::string> sources;
     std::vector<Role> roles;
-    std::vector<std::string> slices;
+    std::vector<std::string> slices, tags;
   };
   // Reads and checks rows [begin, begin + count).
   Status Read(int64_t begin, int64_t count, Block* block) const;
   // The same rows will not be needed again: their pages may be released.
   void Drop(int64_t begin, int64_t count) const;
+
+  // Only rows of this role will be used: a model that makes the rows need not run on the others,
+  // whose keys and logits may then be zeros.
+  Status Want(Role role) const;
 
   // How many rows have each role.
   Result<std::vector<int64_t>> CountRoles() const;  // indexed by Role
@@ -134,11 +161,15 @@ class Dataset {
   Status ReadKeysAndLogits(int64_t begin, int64_t count, bool check, Block* block) const;
   Status ReadLabels(int64_t begin, int64_t count, bool check, Block* block) const;
   Status ReadSources(int64_t begin, int64_t count, Block* block) const;
+  Status RunModel(int64_t begin, int64_t count, bool check, Block* block) const;
+  Status ReadTags(int64_t begin, int64_t count, Block* block) const;
 
   Task task_ = Task::kClassification;
   int64_t rows_ = 0;  // bad ones included
-  std::optional<Array> keys_, logits_, labels_, targets_, ids_, sources_, split_, slices_;
+  std::optional<Array> keys_, logits_, labels_, targets_, ids_, sources_, split_, slices_, tags_;
+  std::string tag_;
   std::shared_ptr<const RowMaker> made_;
+  std::shared_ptr<const RowModel> model_;
   std::optional<Role> role_;
   std::vector<std::string> class_names_, telltale_;
   std::optional<TableReading> table_;

@@ -22,7 +22,7 @@ struct ExportPart {
   bool present = true;  // whether the memory has it
 };
 // Every part there is, in the order of the arrays.
-std::vector<ExportPart> ExportParts(const MemoryDescription& description);
+std::vector<ExportPart> ExportParts(const MemoryDescription& description, bool tags = true);
 
 struct ExportOptions {
   std::vector<std::string> parts;  // by name; empty: the usual ones that the memory has

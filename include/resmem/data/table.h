@@ -32,6 +32,7 @@ struct TableRoles {
   std::vector<std::string> ignored;
   std::vector<std::string> logits, probabilities;  // one of the two; regression: predictions
   std::vector<std::string> targets;                // regression
+  std::vector<std::string> tags;                   // each a tag NAME=VALUE of the row
   std::string label, id, source, split, slice;
   std::optional<MissingRule> missing;  // none: the layout's; without one, refuse
   TableScale scale = TableScale::kStandard;
@@ -47,7 +48,7 @@ struct TableLayout {
     bool operator==(const Key&) const = default;
   };
   std::vector<Key> keys;
-  std::vector<std::string> logits, targets;
+  std::vector<std::string> logits, targets, tags;
   bool probabilities = false;                   // are what the logits' columns hold
   std::string label, id, source, split, slice;  // "" where there is none
   MissingRule missing = MissingRule::kRefuse;

@@ -43,6 +43,7 @@ Result<FileContent> ReadPlain(const std::string& name, const std::string& extens
   if (content.empty()) {
     return Status(ErrorCode::kBadData, Text(name, ": is empty; export it again"));
   }
+  RESMEM_RETURN_IF_ERROR(CheckNoParquet(name, content));
   const ArrayFormat* format = FindArrayFormat(extension, content);
   if (format != nullptr) return format->read(name, std::move(bytes));
   return Status(ErrorCode::kUnsupported,
@@ -73,6 +74,14 @@ Result<int64_t> GzipSize(const std::string& name, ByteSpan compressed) {
 }
 
 }  // namespace
+
+Status CheckNoParquet(const std::string& name, ByteSpan bytes) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (!text.starts_with("PAR1")) return {};
+  return {ErrorCode::kUnsupported,
+          Text(name, ": is a Parquet file; pipe it as CSV: duckdb -csv -c \"FROM '", name,
+               "'\" | resmem ... --data -   (docs/tables.md, \"Parquet\")")};
+}
 
 Result<FileContent> ReadAnyFormat(const std::string& name, SharedBytes bytes) {
   const ByteSpan content = bytes->bytes();

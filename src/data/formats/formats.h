@@ -8,6 +8,9 @@
 
 namespace resmem {
 
+// kUnsupported, with what to do, where the bytes are those of a Parquet file.
+Status CheckNoParquet(const std::string& name, ByteSpan bytes);
+
 // By magic bytes, then by the extension of `name`.  kUnsupported where neither is known.
 Result<FileContent> ReadAnyFormat(const std::string& name, SharedBytes bytes);
 

@@ -177,6 +177,12 @@ Result<TableColumns> FindTableColumns(const TableSource& source,
       role(roles.split, layout ? layout->split : "", {"split"}, "the split", &columns.split));
   RESMEM_RETURN_IF_ERROR(role(roles.slice, layout ? layout->slice : "", {"slice", "slices"},
                               "the slice", &columns.slice));
+  RESMEM_RETURN_IF_ERROR(finder.Take(roles.tags, "a tag", &columns.tags));
+  if (roles.tags.empty() && layout != nullptr) {
+    for (const std::string& tag : layout->tags) {
+      if (finder.Find(tag)) RESMEM_RETURN_IF_ERROR(finder.Take({tag}, "a tag", &columns.tags));
+    }
+  }
   RESMEM_RETURN_IF_ERROR(finder.Take(roles.ignored, "ignored", &ignored));
   if (!roles.logits.empty() && !roles.probabilities.empty()) {
     return Status(ErrorCode::kInvalidArgument,

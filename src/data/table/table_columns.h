@@ -13,7 +13,7 @@
 namespace resmem {
 
 struct TableColumns {
-  std::vector<size_t> keys, logits, targets;
+  std::vector<size_t> keys, logits, targets, tags;
   std::optional<size_t> label, id, source, split, slice;
 };
 

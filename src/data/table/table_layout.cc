@@ -69,10 +69,10 @@ bool ReadLayout(const Json& json, TableLayout* layout) {
       ReadFlag(json, "named_labels", &layout->named_labels) &&
       ReadFlag(json, "probabilities", &layout->probabilities) &&
       ReadTexts(json, "logits", &layout->logits) && ReadTexts(json, "targets", &layout->targets) &&
-      ReadText(json, "label", &layout->label) && ReadText(json, "id", &layout->id) &&
-      ReadText(json, "source", &layout->source) && ReadText(json, "split", &layout->split) &&
-      ReadText(json, "slice", &layout->slice) && ReadText(json, "missing", &missing) &&
-      ReadText(json, "scale", &scale);
+      ReadTexts(json, "tags", &layout->tags) && ReadText(json, "label", &layout->label) &&
+      ReadText(json, "id", &layout->id) && ReadText(json, "source", &layout->source) &&
+      ReadText(json, "split", &layout->split) && ReadText(json, "slice", &layout->slice) &&
+      ReadText(json, "missing", &missing) && ReadText(json, "scale", &scale);
   layout->missing = missing == "mean" ? MissingRule::kMean : MissingRule::kRefuse;
   layout->scale = scale == "standard" ? TableScale::kStandard : TableScale::kNone;
   return read;
@@ -104,6 +104,7 @@ std::string TableLayoutText(const TableLayout& layout) {
   if (!layout.logits.empty()) json["logits"] = layout.logits;
   if (layout.probabilities) json["probabilities"] = true;
   if (!layout.targets.empty()) json["targets"] = layout.targets;
+  if (!layout.tags.empty()) json["tags"] = layout.tags;
   for (const auto& [name, value] :
        {std::pair<const char*, const std::string&>{"label", layout.label},
         {"id", layout.id},

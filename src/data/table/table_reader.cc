@@ -10,11 +10,13 @@
 
 #include "data/formats/csv.h"
 #include "data/formats/csv_records.h"
+#include "data/formats/formats.h"
 #include "data/made_array.h"
 #include "data/memory_guard.h"
 #include "data/packed/xz.h"
 #include "data/table/key_columns.h"
 #include "data/table/table_columns.h"
+#include "resmem/row_filter.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -46,6 +48,7 @@ Result<SharedBytes> ReadTableBytes(const std::string& path) {
   }
   RESMEM_ASSIGN_OR_RETURN(MappedFile file, FileSystem::Posix().Map(path));
   if (LooksLikeXz(file.bytes())) return UnpackXz(path, file.bytes());
+  RESMEM_RETURN_IF_ERROR(CheckNoParquet(path, file.bytes()));
   return std::make_shared<const FileBytes>(std::move(file));
 }
 
@@ -111,6 +114,7 @@ class TableReader {
     if (source_.layout) return;
     for (const size_t column : columns_.logits) layout_.logits.push_back(header_[column]);
     for (const size_t column : columns_.targets) layout_.targets.push_back(header_[column]);
+    for (const size_t column : columns_.tags) layout_.tags.push_back(header_[column]);
     layout_.label = NameOf(columns_.label);
     layout_.id = NameOf(columns_.id);
     layout_.source = NameOf(columns_.source);
@@ -226,6 +230,7 @@ class TableReader {
                                           {columns_.slice, &slices_}}) {
         if (column) texts->push_back(fields[*column]);
       }
+      if (!columns_.tags.empty()) tags_.push_back(TagsOf(fields));
       return {};
     }));
     if (skip_bad_) return {};
@@ -247,6 +252,20 @@ class TableReader {
                       " rows have none: label them, or leave them out (--skip-bad)"));
     }
     return {};
+  }
+
+  // NAME=VALUE of each column that has a value.
+  std::string TagsOf(const Fields& fields) const {
+    std::string tags;
+    for (const size_t column : columns_.tags) {
+      if (IsMissingText(fields[column])) continue;
+      std::string name = header_[column];
+      for (char& c : name) {
+        if (!IsTagNameCharacter(c)) c = '_';
+      }
+      tags += (tags.empty() ? "" : ";") + name + "=" + fields[column];
+    }
+    return tags;
   }
 
   // Rows that scales are measured on: those marked train, where any is.
@@ -308,6 +327,7 @@ class TableReader {
     if (columns_.slice) {
       arrays.slices = MakeArray(name_ + ":" + NameOf(columns_.slice), std::move(slices_));
     }
+    if (!columns_.tags.empty()) arrays.tags = MakeArray(name_ + " (tags)", std::move(tags_));
     opened.reading.unknown_categories = unknown_;
     opened.reading.telltale = std::move(telltale_);
     opened.reading.layout = std::move(layout_);
@@ -327,7 +347,7 @@ class TableReader {
   std::vector<KeyColumn> keys_;
   std::vector<float> logits_, targets_;
   std::vector<int64_t> ids_;
-  std::vector<std::string> labels_, sources_, splits_, slices_, telltale_;
+  std::vector<std::string> labels_, sources_, splits_, slices_, tags_, telltale_;
   Place missing_, no_number_, no_label_;
 };
 

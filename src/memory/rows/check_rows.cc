@@ -6,6 +6,7 @@
 #include "kernels/int4_keys.h"
 #include "kernels/long_row.h"
 #include "memory/manifest/manifest.h"
+#include "resmem/row_filter.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -108,11 +109,24 @@ Status CheckRows(const Rows& rows, const MemoryDescription& description, int64_t
           Text("ids, row ", first_row + row, ": found ", id, ", allowed are 0 to ", kLargestId));
     }
   }
-  const auto sources = static_cast<int64_t>(rows.sources.size());
+  const auto sources = std::ssize(rows.sources);
   if (description.has_sources) return CheckCount("sources", sources, count);
   if (sources == 0) return {};
   return BadData(Text(sources, " sources were given, but the memory keeps none; leave them out, ",
                       "or create it with sources"));
+}
+
+Status CheckRowTags(const Rows& rows, bool announced, int64_t first_row) {
+  if (rows.tags.empty()) return {};
+  RESMEM_RETURN_IF_ERROR(CheckCount("tags", std::ssize(rows.tags), rows.count()));
+  if (!announced) return BadData("tags were given, but rows without tags were announced");
+  for (size_t row = 0; row < rows.tags.size(); ++row) {
+    const Status status = CheckTags(rows.tags[row]);
+    if (status.ok()) continue;
+    return BadData(
+        Text("tags, row ", first_row + static_cast<int64_t>(row), ": ", status.message()));
+  }
+  return {};
 }
 
 }  // namespace resmem

@@ -12,6 +12,8 @@ namespace resmem {
 Status CheckRows(const Rows& rows, const MemoryDescription& description, int64_t first_row);
 // The same of keys as they will be stored.
 Status CheckStoredKeys(MatrixView keys, const MemoryDescription& description, int64_t first_row);
+// The same of their tags, which are an error where none were announced.
+Status CheckRowTags(const Rows& rows, bool announced, int64_t first_row);
 
 }  // namespace resmem
 

@@ -70,15 +70,15 @@ SegmentLayout::SegmentLayout(const MemoryDescription& description, int64_t rows,
       packed_dropped = add("packed_dropped", StoredType::kF16, rows, 1);
       break;
   }
-  if (description.has_sources) {
-    // No file has INT64_MAX rows: the sections before this one differ, or cannot be made.
-    const int64_t offsets = CheckedAdd(rows, 1).value_or(rows);
-    source_offsets = add("source_offsets", StoredType::kU64, offsets, 1);
-  }
+  // No file has INT64_MAX rows: the sections before these differ, or cannot be made.
+  const int64_t offsets = CheckedAdd(rows, 1).value_or(rows);
+  if (description.has_sources) source_offsets = add("source_offsets", StoredType::kU64, offsets, 1);
+  if (sizes.tag_bytes) tag_offsets = add("tag_offsets", StoredType::kU64, offsets, 1);
   if (packed) entries = add(kEntriesName, StoredType::kU8, sizes.entries, class_bytes + 1);
   if (description.has_sources) {
     source_bytes = add(kSourceBytesName, StoredType::kU8, sizes.source_bytes, 1);
   }
+  if (sizes.tag_bytes) tag_bytes = add(kTagBytesName, StoredType::kU8, *sizes.tag_bytes, 1);
 }
 
 }  // namespace resmem

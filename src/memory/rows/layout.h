@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "format/format.h"
@@ -17,6 +18,8 @@ struct SegmentSizes {
   int64_t source_bytes = 0;  // of all source texts together, or ContainerWriter::kAsAppended
   int64_t entries = 0;       // of packed residuals, or ContainerWriter::kAsAppended
   int64_t id_runs = 0;       // of a packed segment; 0: the ids as such
+  // Of all tags together, or ContainerWriter::kAsAppended; empty: the segment has none.
+  std::optional<int64_t> tag_bytes{};
 };
 
 struct SegmentLayout {
@@ -30,11 +33,11 @@ struct SegmentLayout {
          ids = kAbsent, id_runs = kAbsent, labels = kAbsent, targets = kAbsent, logits = kAbsent,
          residuals = kAbsent, top_classes = kAbsent, top_values = kAbsent, dropped = kAbsent,
          counts = kAbsent, starts = kAbsent, packed_dropped = kAbsent, source_offsets = kAbsent,
-         entries = kAbsent, source_bytes = kAbsent;
+         entries = kAbsent, source_bytes = kAbsent, tag_offsets = kAbsent, tag_bytes = kAbsent;
 };
 
 inline constexpr char kSourceBytesName[] = "source_bytes", kEntriesName[] = "entries",
-                      kIdRunsName[] = "id_runs";
+                      kIdRunsName[] = "id_runs", kTagBytesName[] = "tag_bytes";
 
 }  // namespace resmem
 

@@ -6,7 +6,6 @@
 
 #include "memory/manifest/file_names.h"
 #include "memory/rows/check_rows.h"
-#include "memory/rows/segment_writer.h"
 #include "support/text.h"
 
 namespace resmem {
@@ -39,14 +38,21 @@ std::vector<uint64_t> IdRunsOf(const std::vector<Run>& runs, int64_t rows) {
   return found;
 }
 
-int64_t SourceBytesOf(const std::vector<Run>& runs) {
+// `text`: Segment::source or Segment::tags.
+int64_t TextBytesOf(const std::vector<Run>& runs,
+                    std::string_view (Segment::*text)(int64_t) const) {
   int64_t bytes = 0;
   for (const Run& run : runs) {
     for (int64_t row = run.begin; row < run.begin + run.rows; ++row) {
-      bytes += std::ssize(run.segment->source(row));
+      bytes += std::ssize((run.segment->*text)(row));
     }
   }
   return bytes;
+}
+
+std::optional<int64_t> TagBytesOf(const std::vector<Run>& runs) {
+  const int64_t bytes = TextBytesOf(runs, &Segment::tags);
+  return bytes > 0 ? std::optional(bytes) : std::nullopt;
 }
 
 }  // namespace
@@ -96,22 +102,23 @@ RowCopier::RowCopier(const StoredRows& rows, std::vector<Run> runs, MemoryDescri
                                                           : std::vector<uint64_t>()),
       transformer_(transformer),
       layout_(description_, count_,
-              {.source_bytes = SourceBytesOf(runs_),
+              {.source_bytes = TextBytesOf(runs_, &Segment::source),
                .entries = ContainerWriter::kAsAppended,
-               .id_runs = std::ssize(id_runs_) / 2}),
+               .id_runs = std::ssize(id_runs_) / 2,
+               .tag_bytes = TagBytesOf(runs_)}),
       keys_(description_, layout_),
       residuals_(description_, layout_),
-      progress_(progress) {}
+      progress_(progress),
+      sources_(layout_.source_offsets, layout_.source_bytes),
+      tags_(layout_.tag_offsets, layout_.tag_bytes) {}
 
 Result<FileRecord> RowCopier::Write(FolderChange* change, const char* stage) {
   const std::string name = change->NewName(kSegmentPrefix);
   RESMEM_ASSIGN_OR_RETURN(ContainerWriter writer,
                           ContainerWriter::Create(change->files(), change->PathOf(name),
                                                   FileKind::kSegment, layout_.sections));
-  if (description_.has_sources) {
-    RESMEM_RETURN_IF_ERROR(
-        writer.AppendValues<uint64_t>(layout_.source_offsets, {&source_end_, 1}));
-  }
+  RESMEM_RETURN_IF_ERROR(sources_.Begin(&writer));
+  RESMEM_RETURN_IF_ERROR(tags_.Begin(&writer));
   if (description_.key_type == KeyType::kInt4 && !KeysAreCopied()) ChooseCenter();
   RESMEM_RETURN_IF_ERROR(WriteIdRuns(&writer));
   if (description_.key_type == KeyType::kInt4 && KeysAreCopied()) {
@@ -191,6 +198,7 @@ Status RowCopier::CopyRun(const Run& run, ContainerWriter* writer) {
   const ContainerReader& file = run.segment->file();
   for (size_t to = 0; to < layout_.sections.size(); ++to) {
     if (to == layout_.source_offsets || to == layout_.source_bytes) continue;
+    if (to == layout_.tag_offsets || to == layout_.tag_bytes) continue;
     if (to == layout_.key_center || IsPacked(to)) continue;
     if (transformer_ != nullptr && IsOfKeys(to)) continue;
     // The lengths of unit keys stay, whatever the type.
@@ -206,13 +214,9 @@ Status RowCopier::CopyRun(const Run& run, ContainerWriter* writer) {
                                                        static_cast<size_t>(run.rows * row_bytes))));
     if (drops_) file.Drop(section, run.begin * row_bytes, run.rows * row_bytes);
   }
-  if (!description_.has_sources) return {};
   for (int64_t row = run.begin; row < run.begin + run.rows; ++row) {
-    const std::string_view source = run.segment->source(row);
-    source_end_ += source.size();
-    RESMEM_RETURN_IF_ERROR(
-        writer->AppendValues<uint64_t>(layout_.source_offsets, {&source_end_, 1}));
-    RESMEM_RETURN_IF_ERROR(writer->AppendValues<char>(layout_.source_bytes, source));
+    RESMEM_RETURN_IF_ERROR(sources_.Append(run.segment->source(row), writer));
+    RESMEM_RETURN_IF_ERROR(tags_.Append(run.segment->tags(row), writer));
   }
   return {};
 }

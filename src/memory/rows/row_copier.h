@@ -10,6 +10,7 @@
 #include "memory/manifest/folder_change.h"
 #include "memory/residuals/residual_encoder.h"
 #include "memory/rows/key_encoder.h"
+#include "memory/rows/segment_writer.h"
 #include "memory/rows/stored_rows.h"
 
 namespace resmem {
@@ -40,7 +41,7 @@ class RowCopier {
   Result<FileRecord> Write(FolderChange* change, const char* stage);
 
  private:
-  // Every section that old and new have in common, and the sources.
+  // Every section that old and new have in common, the sources and the tags.
   Status CopyRun(const Run& run, ContainerWriter* writer);
   Status TransformRun(const Run& run, ContainerWriter* writer);
   // Keys of another type.
@@ -66,7 +67,7 @@ class RowCopier {
   ResidualEncoder residuals_;
   Progress* progress_;
   bool drops_ = true;
-  uint64_t source_end_ = 0;
+  TextAppender sources_, tags_;
 };
 
 }  // namespace resmem

@@ -110,8 +110,8 @@ Rows Rows::Slice(int64_t begin, int64_t count) const {
   const auto rows = [&](const MatrixView& view) {
     return view.data == nullptr ? view : view.Slice(begin, count);
   };
-  return {rows(keys), rows(logits),  part(labels), rows(targets),
-          part(ids),  part(sources), part(roles),  part(slices)};
+  return {rows(keys),    rows(logits), part(labels), rows(targets), part(ids),
+          part(sources), part(roles),  part(slices), part(tags)};
 }
 
 RowSource ReadRows(const Rows& rows, int64_t block_rows) {

@@ -58,7 +58,8 @@ Result<std::unique_ptr<RowWriter>> RowWriter::Create(FileSystem& files, const st
       std::unique_ptr<FolderChange> change,
       FolderChange::Begin(files, path, options.overwrite ? Start::kNewOrReplace : Start::kNew,
                           options.change));
-  std::unique_ptr<RowWriter> writer(new RowWriter(std::move(change), std::move(manifest), rows));
+  std::unique_ptr<RowWriter> writer(
+      new RowWriter(std::move(change), std::move(manifest), rows, options.tags));
   writer->index_ = options.index;
   const MemoryDescription& made = writer->description();
   if (made.key_transform == KeyTransform::kWhiten && rows == 0) {
@@ -83,7 +84,8 @@ Result<std::unique_ptr<RowWriter>> RowWriter::Append(FileSystem& files, const st
       std::unique_ptr<FolderChange> change,
       FolderChange::Begin(files, path, FolderChange::Start::kExisting, options.change));
   RESMEM_RETURN_IF_ERROR(CheckOwnRows(path, change->current()));
-  RESMEM_ASSIGN_OR_RETURN(std::unique_ptr<RowWriter> writer, Extend(std::move(change), rows));
+  RESMEM_ASSIGN_OR_RETURN(std::unique_ptr<RowWriter> writer,
+                          Extend(std::move(change), rows, options.tags));
   if (!options.token.empty()) {
     RESMEM_ASSIGN_OR_RETURN(writer->repeated_,
                             KnowsToken(path, writer->manifest_, options.token, rows));
@@ -98,12 +100,13 @@ Result<std::unique_ptr<RowWriter>> RowWriter::Append(FileSystem& files, const st
 }
 
 Result<std::unique_ptr<RowWriter>> RowWriter::Extend(std::unique_ptr<FolderChange> change,
-                                                     int64_t rows) {
+                                                     int64_t rows, bool tags) {
   Manifest manifest = change->current();
   if (rows > 0) manifest.former.reset();  // they would lack the new rows
   RESMEM_ASSIGN_OR_RETURN(KeyTransformer transformer,
                           LoadTransformer(change->files(), change->folder(), manifest));
-  std::unique_ptr<RowWriter> writer(new RowWriter(std::move(change), std::move(manifest), rows));
+  std::unique_ptr<RowWriter> writer(
+      new RowWriter(std::move(change), std::move(manifest), rows, tags));
   writer->transformer_ = std::move(transformer);
   return writer;
 }
@@ -122,8 +125,9 @@ Result<std::unique_ptr<RowWriter>> RowWriter::Follow(FileSystem& files, const st
                   Text(path, ": has the edits up to ", sequence, " of its stream, not up to ", from,
                        " of ", edits.position.stream, "; does another program follow it here?"));
   }
-  RESMEM_ASSIGN_OR_RETURN(std::unique_ptr<RowWriter> writer,
-                          Extend(std::move(change), edits.learn.count()));
+  RESMEM_ASSIGN_OR_RETURN(
+      std::unique_ptr<RowWriter> writer,
+      Extend(std::move(change), edits.learn.count(), !edits.learn.tags.empty()));
   writer->manifest_.stream = edits.position;
   RESMEM_RETURN_IF_ERROR(writer->change_->Try([&] { return writer->Forget(edits.forget); }));
   RESMEM_RETURN_IF_ERROR(writer->Begin());
@@ -174,9 +178,10 @@ Status RowWriter::Begin() {
     RESMEM_RETURN_IF_ERROR(first.file().VerifySection(first.layout().key_center));
     center.assign(first.key_center().begin(), first.key_center().end());
   }
-  RESMEM_ASSIGN_OR_RETURN(segment_, SegmentWriter::Create(change_->files(), change_->folder(),
-                                                          change_->NewName(kSegmentPrefix),
-                                                          WrittenAs(), rows_, std::move(center)));
+  RESMEM_ASSIGN_OR_RETURN(
+      segment_,
+      SegmentWriter::Create(change_->files(), change_->folder(), change_->NewName(kSegmentPrefix),
+                            WrittenAs(), rows_, tags_, std::move(center)));
   return {};
 }
 
@@ -193,6 +198,7 @@ Status RowWriter::Add(const Rows& rows) {
   if (repeated_) return {};
   RESMEM_RETURN_IF_ERROR(broken_);
   RESMEM_RETURN_IF_ERROR(CheckRows(rows, description(), added_ - counted_from_));
+  RESMEM_RETURN_IF_ERROR(CheckRowTags(rows, tags_, added_ - counted_from_));
   if (rows.count() > rows_ - added_) {
     return BadRow(Text("row ", rows_, " was added where ", rows_, " rows were announced"));
   }

@@ -47,10 +47,10 @@ class RowWriter {
   Segment::Mass mass() const { return mass_; }  // of the rows so far
 
  private:
-  RowWriter(std::unique_ptr<FolderChange> change, Manifest manifest, int64_t rows)
-      : change_(std::move(change)), manifest_(std::move(manifest)), rows_(rows) {}
+  RowWriter(std::unique_ptr<FolderChange> change, Manifest manifest, int64_t rows, bool tags)
+      : change_(std::move(change)), manifest_(std::move(manifest)), rows_(rows), tags_(tags) {}
   static Result<std::unique_ptr<RowWriter>> Extend(std::unique_ptr<FolderChange> change,
-                                                   int64_t rows);
+                                                   int64_t rows, bool tags);
   Status Begin();
   Status Forget(std::span<const uint64_t> ids);
   Status LoadOldIds();
@@ -67,6 +67,7 @@ class RowWriter {
   std::unique_ptr<FolderChange> change_;
   Manifest manifest_;                    // as it will be
   int64_t rows_;                         // promised
+  bool tags_;                            // rows may have some
   std::optional<IndexOptions> index_{};  // of a new memory
   bool repeated_ = false;                // by the token: nothing is to be done
   int64_t added_ = 0;

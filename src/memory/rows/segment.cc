@@ -24,6 +24,7 @@ SegmentSizes SizesOf(const ContainerReader& file) {
     if (section.shape.name == kSourceBytesName) sizes.source_bytes = section.shape.rows;
     if (section.shape.name == kEntriesName) sizes.entries = section.shape.rows;
     if (section.shape.name == kIdRunsName) sizes.id_runs = section.shape.rows;
+    if (section.shape.name == kTagBytesName) sizes.tag_bytes = section.shape.rows;
   }
   return sizes;
 }
@@ -42,7 +43,9 @@ Result<Segment> Segment::Open(FileSystem& files, const std::string& folder,
   RESMEM_RETURN_IF_ERROR(segment.CheckIdRuns());
   RESMEM_RETURN_IF_ERROR(segment.CheckCenter());
   RESMEM_RETURN_IF_ERROR(segment.CheckEntries());
-  RESMEM_RETURN_IF_ERROR(segment.CheckSources());
+  RESMEM_RETURN_IF_ERROR(
+      segment.CheckTexts(segment.sources_, segment.layout_.source_bytes, "sources"));
+  RESMEM_RETURN_IF_ERROR(segment.CheckTexts(segment.tags_, segment.layout_.tag_bytes, "tags"));
   return segment;
 }
 
@@ -92,8 +95,9 @@ Segment::Segment(ContainerReader file, const MemoryDescription& description,
   targets_ = Start<float>(file_, layout_.targets);
   logits_ = Start<float>(file_, layout_.logits);
   dropped_ = Start<float>(file_, layout_.dropped);
-  source_offsets_ = Start<uint64_t>(file_, layout_.source_offsets);
-  source_bytes_ = Start<char>(file_, layout_.source_bytes);
+  sources_ = {Start<uint64_t>(file_, layout_.source_offsets),
+              Start<char>(file_, layout_.source_bytes)};
+  tags_ = {Start<uint64_t>(file_, layout_.tag_offsets), Start<char>(file_, layout_.tag_bytes)};
   const size_t values = std::min(layout_.residuals, layout_.top_values);
   if (description.half_residuals) {
     half_residuals_ = Start<uint16_t>(file_, values);
@@ -131,12 +135,12 @@ Status Segment::CheckLabels() const {
       Text("row ", bad - labels_, " has label ", *bad, ", allowed are 0 to ", outputs_ - 1));
 }
 
-Status Segment::CheckSources() const {
-  if (source_offsets_ == nullptr) return {};
-  const auto size = static_cast<uint64_t>(layout_.sections[layout_.source_bytes].rows);
-  if (source_offsets_[0] != 0 || source_offsets_[rows_] != size ||
-      !std::is_sorted(source_offsets_, source_offsets_ + rows_ + 1)) {
-    return file_.Corrupt(Text("the offsets of its sources do not ascend from 0 to ", size));
+Status Segment::CheckTexts(const Texts& texts, size_t bytes_section, const char* what) const {
+  if (texts.offsets == nullptr) return {};
+  const auto size = static_cast<uint64_t>(layout_.sections[bytes_section].rows);
+  if (texts.offsets[0] != 0 || texts.offsets[rows_] != size ||
+      !std::is_sorted(texts.offsets, texts.offsets + rows_ + 1)) {
+    return file_.Corrupt(Text("the offsets of its ", what, " do not ascend from 0 to ", size));
   }
   return {};
 }
@@ -172,7 +176,7 @@ Status Segment::VerifyNarrow() const {
   for (const size_t section :
        {layout_.key_center, layout_.key_scales, layout_.key_norms, layout_.ids, layout_.id_runs,
         layout_.labels, layout_.dropped, layout_.counts, layout_.starts, layout_.packed_dropped,
-        layout_.source_offsets, layout_.source_bytes}) {
+        layout_.source_offsets, layout_.source_bytes, layout_.tag_offsets, layout_.tag_bytes}) {
     if (section != SegmentLayout::kAbsent) RESMEM_RETURN_IF_ERROR(file_.VerifySection(section));
   }
   return {};
@@ -198,12 +202,12 @@ void Segment::DecodeKey(int64_t row, float* key) const {
   }
 }
 
-std::string_view Segment::source(int64_t row) const {
-  if (source_offsets_ == nullptr) return {};
-  const uint64_t begin = source_offsets_[row], end = source_offsets_[row + 1];
+std::string_view Segment::Texts::at(int64_t row) const {
+  if (offsets == nullptr) return {};
+  const uint64_t begin = offsets[row], end = offsets[row + 1];
   // They ascended when the file was opened; a page that was lost since reads as zeros.
   if (begin > end) return {};
-  return {source_bytes_ + begin, static_cast<size_t>(end - begin)};
+  return {bytes + begin, static_cast<size_t>(end - begin)};
 }
 
 }  // namespace resmem

@@ -58,7 +58,9 @@ class Segment : public KeyCheck {
     RequireRow(layout_.logits, row);
     return logits_ + row * outputs_;
   }
-  std::string_view source(int64_t row) const;
+  std::string_view source(int64_t row) const { return sources_.at(row); }
+  std::string_view tags(int64_t row) const { return tags_.at(row); }
+  bool has_tags() const { return tags_.offsets != nullptr; }
 
   // See ResidualMemory.
   void Residual(int64_t row, float temperature, float* out) const;
@@ -124,7 +126,14 @@ class Segment : public KeyCheck {
   uint32_t PackedClass(const std::byte* entries, int64_t i) const;
   static int64_t AddPackedOf(std::span<const Place> rows, const float* weights, float* sum,
                              uint32_t* touched);
-  Status CheckSources() const;
+  // Texts one after the other; none without offsets.
+  struct Texts {
+    const uint64_t* offsets = nullptr;
+    const char* bytes = nullptr;
+
+    std::string_view at(int64_t row) const;
+  };
+  Status CheckTexts(const Texts& texts, size_t bytes_section, const char* what) const;
   uint32_t residual_class(int64_t entry) const {
     return narrow_classes_ != nullptr ? narrow_classes_[entry] : wide_classes_[entry];
   }
@@ -157,8 +166,7 @@ class Segment : public KeyCheck {
   const uint64_t* starts_ = nullptr;
   const uint16_t* packed_dropped_ = nullptr;
   const std::byte* entries_ = nullptr;
-  const uint64_t* source_offsets_ = nullptr;
-  const char* source_bytes_ = nullptr;
+  Texts sources_, tags_;
 };
 
 }  // namespace resmem

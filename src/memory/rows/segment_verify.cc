@@ -4,6 +4,7 @@
 
 #include "kernels/int4_keys.h"
 #include "memory/rows/segment.h"
+#include "resmem/row_filter.h"
 #include "support/parallel.h"
 #include "support/text.h"
 
@@ -73,6 +74,10 @@ Status Segment::VerifyValues(uint64_t next_id) const {
           }
           return false;
         }));
+  }
+  if (has_tags()) {
+    RESMEM_RETURN_IF_ERROR(check("tags of another form than tags have",
+                                 [&](int64_t row) { return !CheckTags(tags(row)).ok(); }));
   }
   return VerifyPackedValues();
 }

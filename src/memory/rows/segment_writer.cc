@@ -8,19 +8,18 @@ namespace resmem {
 
 Result<std::unique_ptr<SegmentWriter>> SegmentWriter::Create(
     FileSystem& files, const std::string& folder, const std::string& name,
-    const MemoryDescription& description, int64_t rows, std::vector<float> key_center) {
-  SegmentLayout layout(
-      description, rows,
-      {.source_bytes = ContainerWriter::kAsAppended, .entries = ContainerWriter::kAsAppended});
+    const MemoryDescription& description, int64_t rows, bool tags, std::vector<float> key_center) {
+  SegmentSizes sizes{.source_bytes = ContainerWriter::kAsAppended,
+                     .entries = ContainerWriter::kAsAppended};
+  if (tags) sizes.tag_bytes = ContainerWriter::kAsAppended;
+  SegmentLayout layout(description, rows, sizes);
   RESMEM_ASSIGN_OR_RETURN(
       ContainerWriter writer,
       ContainerWriter::Create(files, folder + "/" + name, FileKind::kSegment, layout.sections));
   std::unique_ptr<SegmentWriter> segment(new SegmentWriter(
       description, std::move(layout), name, rows, std::move(writer), std::move(key_center)));
-  if (description.has_sources) {
-    RESMEM_RETURN_IF_ERROR(segment->writer_.AppendValues<uint64_t>(segment->layout_.source_offsets,
-                                                                   {&segment->source_end_, 1}));
-  }
+  RESMEM_RETURN_IF_ERROR(segment->sources_.Begin(&segment->writer_));
+  RESMEM_RETURN_IF_ERROR(segment->tags_.Begin(&segment->writer_));
   return segment;
 }
 
@@ -33,7 +32,9 @@ SegmentWriter::SegmentWriter(const MemoryDescription& description, SegmentLayout
       rows_(rows),
       writer_(std::move(writer)),
       keys_(description_, layout_, std::move(key_center)),
-      encoder_(description_, layout_) {}
+      encoder_(description_, layout_),
+      sources_(layout_.source_offsets, layout_.source_bytes),
+      tags_(layout_.tag_offsets, layout_.tag_bytes) {}
 
 Status SegmentWriter::Add(const Rows& rows, std::span<const uint64_t> ids,
                           std::span<const float> norms) {
@@ -46,7 +47,27 @@ Status SegmentWriter::Add(const Rows& rows, std::span<const uint64_t> ids,
     RESMEM_RETURN_IF_ERROR(AppendMatrix(layout_.targets, rows.targets, &writer_));
   }
   RESMEM_RETURN_IF_ERROR(AddResiduals(rows));
-  return AddSources(rows.sources);
+  for (const std::string& source : rows.sources) {
+    RESMEM_RETURN_IF_ERROR(sources_.Append(source, &writer_));
+  }
+  for (int64_t row = 0; row < rows.count(); ++row) {
+    const std::string_view tags =
+        rows.tags.empty() ? std::string_view() : rows.tags[static_cast<size_t>(row)];
+    RESMEM_RETURN_IF_ERROR(tags_.Append(tags, &writer_));
+  }
+  return {};
+}
+
+Status TextAppender::Begin(ContainerWriter* writer) {
+  if (offsets_ == SegmentLayout::kAbsent) return {};
+  return writer->AppendValues<uint64_t>(offsets_, {&end_, 1});
+}
+
+Status TextAppender::Append(std::string_view text, ContainerWriter* writer) {
+  if (offsets_ == SegmentLayout::kAbsent) return {};
+  end_ += text.size();
+  RESMEM_RETURN_IF_ERROR(writer->AppendValues<uint64_t>(offsets_, {&end_, 1}));
+  return writer->AppendValues<char>(bytes_, text);
 }
 
 Status AppendLabels(const SegmentLayout& layout, std::span<const int32_t> labels,
@@ -79,16 +100,6 @@ Status SegmentWriter::AddResiduals(const Rows& rows) {
     }
   };
   return encoder_.Append(rows.count(), residual, &writer_);
-}
-
-Status SegmentWriter::AddSources(std::span<const std::string> sources) {
-  for (const std::string& source : sources) {
-    source_end_ += source.size();
-    RESMEM_RETURN_IF_ERROR(
-        writer_.AppendValues<uint64_t>(layout_.source_offsets, {&source_end_, 1}));
-    RESMEM_RETURN_IF_ERROR(writer_.AppendValues<char>(layout_.source_bytes, source));
-  }
-  return {};
 }
 
 Result<FileRecord> SegmentWriter::Finish() {

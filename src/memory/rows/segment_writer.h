@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "format/container_writer.h"
@@ -16,13 +17,28 @@
 
 namespace resmem {
 
+// Texts of rows into two sections: their ends, and their bytes.
+class TextAppender {
+ public:
+  TextAppender(size_t offsets, size_t bytes) : offsets_(offsets), bytes_(bytes) {}
+
+  // Nothing where the layout has no such sections.
+  Status Begin(ContainerWriter* writer);
+  Status Append(std::string_view text, ContainerWriter* writer);
+
+ private:
+  size_t offsets_, bytes_;
+  uint64_t end_ = 0;
+};
+
 class SegmentWriter {
  public:
-  // `rows` at least 1; `description` is sound.  `key_center`: as KeyEncoder's.
+  // `rows` at least 1; `description` is sound; `tags`: with a place for tags.  `key_center`: as
+  // KeyEncoder's.
   static Result<std::unique_ptr<SegmentWriter>> Create(FileSystem& files, const std::string& folder,
                                                        const std::string& name,
                                                        const MemoryDescription& description,
-                                                       int64_t rows,
+                                                       int64_t rows, bool tags,
                                                        std::vector<float> key_center = {});
 
   // `rows` passed CheckRows(), their keys are as they are stored; `ids` has one for each, and so
@@ -38,7 +54,6 @@ class SegmentWriter {
   SegmentWriter(const MemoryDescription& description, SegmentLayout layout, std::string name,
                 int64_t rows, ContainerWriter writer, std::vector<float> key_center);
   Status AddResiduals(const Rows& rows);
-  Status AddSources(std::span<const std::string> sources);
 
   MemoryDescription description_;
   SegmentLayout layout_;
@@ -47,7 +62,7 @@ class SegmentWriter {
   ContainerWriter writer_;
   KeyEncoder keys_;
   ResidualEncoder encoder_;
-  uint64_t source_end_ = 0;
+  TextAppender sources_, tags_;
 };
 
 // In the type that the layout has for them.

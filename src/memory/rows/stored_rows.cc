@@ -129,6 +129,25 @@ Result<StoredRows> StoredRows::LoadJoined(std::span<const std::string> folders) 
   return std::move(*joined);
 }
 
+StoredRows StoredRows::Keep(const std::function<bool(int64_t row)>& keeps) const {
+  StoredRows kept = *this;
+  kept.manifest_.former.reset();
+  kept.manifest_.ForgetIndex();
+  kept.deleted_.clear();
+  auto deleted = deleted_.begin();
+  for (int64_t row = 0; row < capacity(); ++row) {
+    const bool lives = deleted == deleted_.end() || *deleted != row;
+    if (!lives) ++deleted;
+    if (!lives || !keeps(row)) kept.deleted_.push_back(row);
+  }
+  return kept;
+}
+
+bool StoredRows::has_tags() const {
+  return std::any_of(segments_.begin(), segments_.end(),
+                     [](const Segment& segment) { return segment.has_tags(); });
+}
+
 void StoredRows::Append(StoredRows&& other) {
   const int64_t before = capacity();
   for (const int64_t row : other.deleted_) deleted_.push_back(before + row);

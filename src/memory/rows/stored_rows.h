@@ -5,6 +5,7 @@
 #define RESMEM_MEMORY_ROWS_STORED_ROWS_H_
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -33,6 +34,9 @@ class StoredRows {
   // resmem_program/joined_memory.h.
   static Result<StoredRows> LoadJoined(std::span<const std::string> folders);
 
+  // The same files, without an index, with only these of the living rows.
+  StoredRows Keep(const std::function<bool(int64_t row)>& keeps) const;
+
   const Manifest& manifest() const { return manifest_; }
   const KeyTransformer& transformer() const { return transformer_; }
   const std::vector<Segment>& segments() const { return segments_; }
@@ -45,6 +49,7 @@ class StoredRows {
   // The segment of a row, and the row's number in it.
   std::pair<const Segment*, int64_t> Find(int64_t row) const;
   uint64_t id(int64_t row) const;
+  bool has_tags() const;  // any segment
 
   // As those of ResidualMemory, but a broken block is a StatusError that is thrown.
   std::span<const float> target(int64_t row) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,8 +27,21 @@ class Embedded final : public EmbeddedImages {
         rows_((options.end == 0 ? images_.size() : options.end) - options.begin),
         batch_(std::clamp<int64_t>(kBatchBytes / images_.shape().bytes(), 1, kBatchRows)),
         threads_(options.threads),
-        kept_(static_cast<size_t>((rows_ + batch_ - 1) / batch_)),
-        room_(options.kept_bytes) {}
+        most_room_(options.kept_bytes) {
+    std::vector<int64_t> all(static_cast<size_t>(rows_));
+    std::iota(all.begin(), all.end(), 0);
+    Embedded::Want(std::move(all));
+  }
+
+  void Want(std::vector<int64_t> rows) const override {
+    const std::lock_guard lock(mutex_);
+    if (rows == wanted_) return;
+    wanted_ = std::move(rows);
+    kept_.assign((wanted_.size() + static_cast<size_t>(batch_) - 1) / static_cast<size_t>(batch_),
+                 nullptr);
+    room_ = most_room_;
+    latest_ = nullptr;
+  }
 
   const OnnxModel& model() const override { return model_; }
   const ImageSet& images() const override { return images_; }
@@ -46,18 +60,20 @@ class Embedded final : public EmbeddedImages {
 
   Status Make(int64_t begin, int64_t count, std::span<float> keys,
               std::span<float> logits) const override try {
-    for (int64_t row = begin; row < begin + count;) {
-      const int64_t index = row / batch_;
+    std::fill(keys.begin(), keys.end(), 0.0f);
+    std::fill(logits.begin(), logits.end(), 0.0f);
+    // Numbers of the rows that are wanted, counted among these alone.
+    const auto end = std::ranges::lower_bound(wanted_, begin + count) - wanted_.begin();
+    for (auto at = std::ranges::lower_bound(wanted_, begin) - wanted_.begin(); at < end;) {
+      const int64_t index = at / batch_;
       RESMEM_ASSIGN_OR_RETURN(const Batch batch, MakeBatch(index));
-      const int64_t first = row - index * batch_;
-      const int64_t taken = std::min(BatchRows(index) - first, begin + count - row);
-      const auto copy = [&](const std::vector<float>& from, int64_t columns, std::span<float> to) {
-        std::copy_n(from.begin() + first * columns, taken * columns,
-                    to.begin() + (row - begin) * columns);
-      };
-      copy(batch->keys, dim(), keys);
-      copy(batch->logits, outputs(), logits);
-      row += taken;
+      const int64_t first = index * batch_;
+      for (; at < std::min(first + BatchRows(index), int64_t{end}); ++at) {
+        const int64_t to = wanted_[static_cast<size_t>(at)] - begin;
+        std::copy_n(batch->keys.begin() + (at - first) * dim(), dim(), keys.begin() + to * dim());
+        std::copy_n(batch->logits.begin() + (at - first) * outputs(), outputs(),
+                    logits.begin() + to * outputs());
+      }
     }
     return {};
   } catch (...) {
@@ -70,23 +86,31 @@ class Embedded final : public EmbeddedImages {
   };
   using Batch = std::shared_ptr<const Values>;
 
-  int64_t BatchRows(int64_t index) const { return std::min(batch_, rows_ - index * batch_); }
+  // A batch holds wanted rows only.
+  int64_t BatchRows(int64_t index) const {
+    return std::min(batch_, std::ssize(wanted_) - index * batch_);
+  }
 
   Result<Batch> MakeBatch(int64_t index) const {
     {
       const std::lock_guard lock(mutex_);
       if (const Batch& kept = kept_[static_cast<size_t>(index)]) return kept;
+      if (latest_ != nullptr && latest_index_ == index) return latest_;
     }
     const int64_t rows = BatchRows(index);
     std::vector<uint8_t> pixels(static_cast<size_t>(rows * images_.shape().bytes()));
-    RESMEM_RETURN_IF_ERROR(images_.Read(image_of(index * batch_), rows, pixels, threads_));
+    std::vector<int64_t> which;
+    for (int64_t at = index * batch_; at < index * batch_ + rows; ++at) {
+      which.push_back(image_of(wanted_[static_cast<size_t>(at)]));
+    }
+    RESMEM_RETURN_IF_ERROR(images_.ReadRows(which, pixels, threads_));
     auto values = std::make_shared<Values>();
     values->keys.resize(static_cast<size_t>(rows * dim()));
     values->logits.resize(static_cast<size_t>(rows * outputs()));
     const Status status = model_.Run(pixels, rows, values->keys, values->logits);
     if (!status.ok()) {  // its rows are those of the batch
       return Status(status.code(),
-                    Text(status.message(), " (rows counted from ", source(index * batch_), ")"));
+                    Text(status.message(), " (rows counted from ", images_.name(which[0]), ")"));
     }
     const int64_t bytes = rows * (dim() + outputs()) * int64_t{sizeof(float)};
     const std::lock_guard lock(mutex_);
@@ -95,6 +119,8 @@ class Embedded final : public EmbeddedImages {
       room_ -= bytes;
       kept = values;
     }
+    latest_ = values;
+    latest_index_ = index;
     return Batch(std::move(values));
   }
 
@@ -103,9 +129,13 @@ class Embedded final : public EmbeddedImages {
   const std::string name_;
   const int64_t begin_, rows_, batch_;
   const int threads_;
+  const int64_t most_room_;
   mutable std::mutex mutex_;
-  mutable std::vector<Batch> kept_;  // by index; null: not made yet, or no room
-  mutable int64_t room_;             // bytes that may still be kept
+  mutable std::vector<int64_t> wanted_;  // ascending
+  mutable std::vector<Batch> kept_;      // by index; null: not made yet, or no room
+  mutable int64_t room_ = 0;             // bytes that may still be kept
+  mutable Batch latest_;                 // the rows of one may be asked for in several pieces
+  mutable int64_t latest_index_ = 0;
 };
 
 }  // namespace

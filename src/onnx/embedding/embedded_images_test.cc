@@ -67,6 +67,33 @@ TEST_F(EmbeddedImagesTest, RowsAreTheModelsAnswersWhateverIsReadAtOnce) {
   }
 }
 
+TEST_F(EmbeddedImagesTest, OnlyWantedRowsAreMade) {
+  EmbedOptions options;
+  options.kept_bytes = 0;
+  const auto made = Create(options);
+  ASSERT_TRUE(made.ok()) << made.status().message();
+  std::vector<float> keys(kImages * 2), logits(kImages * 3);
+  ASSERT_TRUE((*made)->model().Run(pixels_, kImages, keys, logits).ok());
+  (*made)->Want({3, 299, 300, 599});
+  for (const auto& [begin, count] :
+       std::vector<std::pair<int64_t, int64_t>>{{0, 700}, {299, 1}, {300, 400}, {4, 200}}) {
+    std::vector<float> some_keys(static_cast<size_t>(count * 2), 7.0f);
+    std::vector<float> some_logits(static_cast<size_t>(count * 3), 7.0f);
+    ASSERT_TRUE((*made)->Make(begin, count, some_keys, some_logits).ok());
+    for (int64_t row = begin; row < begin + count; ++row) {
+      const bool wanted = row == 3 || row == 299 || row == 300 || row == 599;
+      for (int64_t i = 0; i < 2; ++i) {
+        EXPECT_EQ(some_keys[static_cast<size_t>((row - begin) * 2 + i)],
+                  wanted ? keys[static_cast<size_t>(row * 2 + i)] : 0.0f);
+      }
+      for (int64_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(some_logits[static_cast<size_t>((row - begin) * 3 + i)],
+                  wanted ? logits[static_cast<size_t>(row * 3 + i)] : 0.0f);
+      }
+    }
+  }
+}
+
 TEST_F(EmbeddedImagesTest, RangeShiftsRowsLabelsAndSources) {
   EmbedOptions options;
   options.begin = 301;
