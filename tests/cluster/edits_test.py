@@ -55,7 +55,7 @@ class Cluster:
         self.folder = folder
         self.nodes = nodes.Nodes(folder / "nodes")
         self.version = shards.Version(folder / "version", shards=SHARDS, count=ROWS)
-        self.names = self.version.config("settings", "--replicas", "1")
+        self.names = self.version.config("settings", "--replicas", "1", "--edits", self.nodes.urls)
         self.replicas = {(s, r): None for s in range(SHARDS) for r in range(REPLICAS)}
         self.ports = dict(zip(self.replicas, nodes.free_ports(len(self.replicas))))
         for at in self.replicas:
@@ -204,6 +204,23 @@ class Edits(WithCluster):
         held = json.loads(nats_request(cluster.nodes.all[0], "$JS.API.STREAM.INFO.resmem-m"))
         self.assertEqual((held["config"]["num_replicas"], held["state"]["messages"]), (3, 5))
 
+    def test_1_the_settings_name_the_nodes_and_the_shard(self):
+        settings = self.cluster.version.folder / "settings"
+        for s in range(SHARDS):
+            lines = (settings / f"hosts/127.0.0.1/{s + 1}-1.conf").read_text().splitlines()
+            self.assertIn(f"edits = {self.cluster.nodes.urls}", lines)
+            self.assertIn(f"shard = {s + 1}/{SHARDS}", lines)
+            self.assertNotIn("read-only = true", lines)
+        self.assertIn(f"edits = {self.cluster.nodes.urls}", (settings / "gateway/gateway.conf").read_text().splitlines())
+        # A program reads these lines as they stand.
+        (settings / "try.conf").write_text("\n".join(line for line in lines if line.startswith(("edits", "shard"))) + "\n")
+        copy = self.folder / "try.resmem"
+        shutil.copytree(self.cluster.version.shards[SHARDS - 1], copy)
+        harness.resmem("serve", "--config", settings / "try.conf", "--check-config", f"{self.cluster.names[-1]}={copy}")
+        for wrong in (["--shard", "3/2"], ["--shard", "x"], ["--read-only"], ["--edits-after", "-1"]):
+            with self.assertRaises(AssertionError):
+                harness.resmem("serve", "--config", settings / "try.conf", "--check-config", f"{self.cluster.names[-1]}={copy}", *wrong)
+
     def test_2_the_same_edit_twice_changes_nothing(self):
         cluster, new = self.cluster, harness.rows(2, seed=6)
         first = cluster.learn(new, token="twice")
@@ -272,6 +289,11 @@ class Edits(WithCluster):
         last = cluster.learn(harness.rows(2, seed=40))["edit"]["edit"]
         cluster.wait(last)
         cluster.check_content(self)
+        copy = self.folder / "left.resmem"
+        shutil.copytree(cluster.path(at), copy)
+        self.assertIn(f"up to {last} of the stream resmem-m, shard 1 of 2", harness.resmem("info", copy))
+        harness.resmem("cluster", "leave", copy)
+        harness.resmem("delete", copy, "--ids", "5", "--quiet")  # as any other memory
 
     def test_6_without_a_majority_readers_go_on_and_edits_are_503(self):
         cluster, queries = self.cluster, harness.rows(1, seed=9)
