@@ -206,6 +206,10 @@ class Questions(unittest.TestCase):
         self.assertNotIn(0, model.kneighbors(n_neighbors=2, return_distance=False)[0])
         explanations = model.explain(self.new[:3])
         self.assertEqual([model.classes_[e.prediction] for e in explanations], model.predict(self.new[:3]).tolist())
+        self.assertEqual(model.memory_.answer, "blend")
+        flags = model.unknown(self.new, 0.5)
+        self.assertEqual([e.unknown for e in model.explain(self.new, 0.5)], flags.tolist())
+        self.assertTrue(0 < flags.sum() < len(flags))
         self.assertIn("resmem.diagnosis", model.doctor()["schema"])
         self.assertTrue(model.doctor(self.new, self.new_y).verdict)
 

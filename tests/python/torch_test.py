@@ -38,6 +38,9 @@ class TorchModels(unittest.TestCase):
         evaluation = model.evaluate(self.held_out)
         self.assertAlmostEqual(evaluation.accuracy, float((answer.argmax(1) == self.y[400:]).float().mean()))
         self.assertGreater(evaluation.gain, 0)
+        self.assertEqual(model.memory.answer, "blend")
+        self.assertEqual([e.unknown for e in model.explain(self.x[400:410], 0.3)],
+                         model.unknown(self.x[400:410], 0.3).tolist())
         self.assertTrue(self.net.training)  # as it was
         again = copy.deepcopy(model)
         self.assertTrue(torch.equal(again(self.x[400:]), answer))
