@@ -71,6 +71,35 @@ class Try(PageTest):
         self.assertAlmostEqual(sum(shown[:-1]), shown[-1], delta=1e-6 * len(shown))
         self.assertAlmostEqual(shown[-1], ledger["score"][column], delta=1e-6)
 
+    def test_a_blends_ledger_says_what_is_exact_and_how_far_the_query_lies(self):
+        query = query_of(38)
+        self.paste(query)
+        ledger = self.explain(query)
+        self.check_answer(ledger)
+        column = ledger["outputs"].index(ledger["prediction"])
+        self.assertIn("by convention", self.browser.text(".why .convention"))
+        lines = self.browser.evaluate("""[...document.querySelectorAll('.why tbody tr')].map(
+            (row) => [...row.cells].slice(-3).map((cell) => cell.textContent.replace('−', '-')))""")
+        for line, shown in zip(ledger["lines"], lines[1:]):
+            exact, shared, adds = map(float, shown)
+            self.assertAlmostEqual(exact, line["exact"][column], delta=1e-6)
+            self.assertAlmostEqual(adds, line["contribution"][column], delta=1e-6)
+            self.assertAlmostEqual(exact + shared, adds, delta=2e-6)
+        parts = [float(shown[-1]) for shown in lines[-4:]]
+        for shown, part in zip(parts, ("base", "labels", "expected", "residual")):
+            self.assertAlmostEqual(shown, ledger["parts"][part][column], delta=1e-6)
+        self.assertAlmostEqual(sum(parts), ledger["score"][column], delta=4e-6)
+        # The distance, and the flag at a rate that is chosen.
+        far = {**query, "keys": [value + 100 for value in query["keys"]]}
+        for asked, rate in ((query, 0.001), (query, 0.1), (far, 0.1)):
+            self.paste(asked)
+            self.browser.enter("#unknown-rate", str(rate), "change")
+            found = self.explain(asked, unknown_rate=rate)
+            shown = "document.getElementById('distance').textContent"
+            self.browser.until(f"{shown}.startsWith('Unknown: it lies farther away')" if found["unknown"] else
+                               f"{shown}.endsWith('(unknown from {100 - 100 * rate:g} %).')")
+        self.assertTrue(found["unknown"])
+
     def test_a_stored_row_is_left_out_of_its_own_answer(self):
         self.browser.enter("#row-id", "1007")
         self.browser.click("Ask it")
