@@ -16,7 +16,7 @@ namespace {
 class ExplainCommand : public Command {
  public:
   void Declare(CommandLine& line) override {
-    line.About("one prediction as an exact sum over its neighbors",
+    line.About("one prediction as a sum over its neighbors",
                "The base's share plus each neighbor's contribution gives the score; of a blend the "
                "sum is in log space, and the parts of neighbors in its two logarithms are shared "
                "in proportion, by convention. Shown for the "
