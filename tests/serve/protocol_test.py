@@ -348,7 +348,7 @@ class Images(harness.ServerTest):
     def test_files_that_are_no_sound_image_are_refused(self):
         shape = self.images.shape[1:]
         flat = np.zeros((5000, 5000, 1), np.uint8)  # 25 million pixels in a few thousand bytes
-        for file, words in ((b"GIF89a", "neither a PNG nor a JPEG"), (harness.png(self.images[0])[:-40], "damaged"),
+        for file, words in ((b"GIF89a", "no PNG, JPEG or WebP"), (harness.png(self.images[0])[:-40], "damaged"),
                             (harness.png(np.zeros((shape[0] + 1, *shape[1:]), np.uint8)), "pixels"),
                             (harness.png(flat), "at most"), (b"", "empty")):
             body, headers = triton_request({"image_file": [harness.png(self.images[0]), file]})
