@@ -14,7 +14,9 @@ RegressionJudge::RegressionJudge(const Predictor& predictor, const EvaluationOpt
       knn_(options.baselines && predictor.memory().rows() > 0 && options.parameters->k > 0),
       targets_(static_cast<size_t>(predictor.memory().description().outputs)) {
   const PredictOptions own = predictor.DefaultOptions();
-  if (*options.method != own.method || *options.parameters != own.parameters) return;
+  // A blend has parameters of its own, whatever ResMem's are.
+  const bool own_parameters = NeedsBlend(own.method) || *options.parameters == own.parameters;
+  if (*options.method != own.method || !own_parameters) return;
   Result<IntervalFit> fit = IntervalsOf(predictor.memory(), "");
   if (!fit.ok()) return;
   std::vector<double> shares;

@@ -94,7 +94,8 @@ TEST_F(FileImages, EmptyClassFoldersLinkLoopsAndPipesAreRefused) {
   ExpectRefused(At(folder_), ErrorCode::kNotFound, "holds no images");
   WritePng("cat/1.png", 1, 1, "a");
   std::filesystem::create_directories(folder_ + "/dog");
-  ExpectRefused(At(folder_), ErrorCode::kBadData, "/dog: the class folder holds no PNG or JPEG");
+  ExpectRefused(At(folder_), ErrorCode::kBadData,
+                "/dog: the class folder holds no PNG, JPEG or WebP");
   std::filesystem::remove(folder_ + "/dog");
   std::filesystem::create_symlink(folder_ + "/cat/2.png", folder_ + "/cat/2.png");
   ExpectRefused(At(folder_), ErrorCode::kIo, "/cat/2.png");
@@ -138,7 +139,7 @@ TEST_F(FileImages, FlatFolderAndListsHaveNoLabels) {
   list.files = {folder_ + "/none.png"};
   ExpectRefused(list, ErrorCode::kNotFound, "none.png");
   list.files = {Write("fake.png", "not an image")};
-  ExpectRefused(list, ErrorCode::kBadData, "neither a PNG nor a JPEG");
+  ExpectRefused(list, ErrorCode::kBadData, "no PNG, JPEG or WebP");
 }
 
 TEST_F(FileImages, OtherShapesAreRefusedUnlessResized) {

@@ -13,8 +13,8 @@ namespace resmem {
 
 inline const std::vector<std::string>& GoldenNames() {
   static const std::vector<std::string> names = {
-      "logits", "dense_half", "sparse",   "regression", "int8",       "worn",
-      "unit",   "whiten",     "versions", "blend",      "compressed", "streamed"};
+      "logits", "dense_half", "sparse", "regression", "int8",     "worn", "unit",
+      "whiten", "versions",   "blend",  "compressed", "streamed", "tags"};
   return names;
 }
 
@@ -43,6 +43,7 @@ inline std::string AnswersOf(const ResidualMemory& memory) {
     if (memory.deleted(row)) continue;
     line("row", {double(row), double(memory.id(row))});
     text += "source " + std::string(memory.source(row)) + "\n";
+    if (memory.has_tags()) text += "tags " + std::string(memory.tags(row)) + "\n";
     if (d.task == Task::kClassification) line("label", {double(memory.label(row))});
     if (d.task == Task::kRegression) {
       const auto target = memory.target(row);

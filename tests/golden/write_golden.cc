@@ -129,15 +129,23 @@ Status WriteGolden(const std::string& path, const std::string& name) {
     return WriteAnswers(path);
   }
   const Example example = MakeExample(name);
-  const int64_t first = name == "worn" ? 4 : 6;
+  MemoryWriter::Options options;
+  options.tags = name == "tags";  // of the first rows; those that are appended have none
+  const int64_t first = name == "worn" || options.tags ? 4 : 6;
+  const std::vector<std::string> tags = {"site=north;time=2026-11-19", "urgent", "",
+                                         "site=lab-7;age=41.5;time=2026-11-19T08:30:00Z"};
   RESMEM_ASSIGN_OR_RETURN(MemoryWriter writer,
-                          MemoryWriter::Create(path, example.description, first, {}));
-  RESMEM_RETURN_IF_ERROR(writer.Add(example.view(0, first)));
+                          MemoryWriter::Create(path, example.description, first, options));
+  Rows rows = example.view(0, first);
+  if (options.tags) rows.tags = tags;
+  RESMEM_RETURN_IF_ERROR(writer.Add(rows));
   RESMEM_RETURN_IF_ERROR(writer.Finish());
-  if (name == "worn") {
+  if (first < 6) {
     RESMEM_ASSIGN_OR_RETURN(MemoryWriter more, MemoryWriter::Append(path, 2));
     RESMEM_RETURN_IF_ERROR(more.Add(example.view(4, 2)));
     RESMEM_RETURN_IF_ERROR(more.Finish());
+  }
+  if (name == "worn") {
     const std::vector<uint64_t> ids = {example.ids[1], example.ids[4]};
     RESMEM_RETURN_IF_ERROR(DeleteRows(path, ids));
   }
