@@ -52,9 +52,12 @@ Html MemoryPairs(const Node& memory) {
   const Node parameters = memory.At("parameters");
   Html setting;
   setting << "k = " << CountData(parameters.At("k"))
-          << ", \u03c3 = " << ShortData(parameters.At("sigma"))
-          << ", T = " << ShortData(parameters.At("temperature"))
-          << (memory.At("tuned").Flag() ? ", tuned" : ", not tuned")
+          << ", \u03c3 = " << ShortData(parameters.At("sigma"));
+  // A regression has no softmax, and no T.
+  if (memory.At("task").Text() == "classification") {
+    setting << ", T = " << ShortData(parameters.At("temperature"));
+  }
+  setting << (memory.At("tuned").Flag() ? ", tuned" : ", not tuned")
           << (memory.At("cross_fitted").Flag() ? ", cross-fitted" : "");
   Html html;
   html << Pair("Memory", Name(ShownPath(memory.At("path").Text()))) << Pair("Its size", size)
