@@ -4,11 +4,11 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "console/command.h"
 #include "inputs/cannot_read.h"
+#include "inputs/read_whole.h"
 #include "outputs/output_paths.h"
 
 namespace resmem::cli {
@@ -17,8 +17,8 @@ namespace {
 Result<std::string> ReadDocument(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return CannotRead(path, "; give a JSON document that a command printed with --json");
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) return Status(ErrorCode::kIo, path + ": " + std::strerror(errno));
+  std::string text;
+  if (!ReadWhole(file, &text)) return Status(ErrorCode::kIo, path + ": " + std::strerror(errno));
   return text;
 }
 

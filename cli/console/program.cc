@@ -7,6 +7,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "console/interrupt.h"
@@ -16,6 +17,7 @@
 #include "process/last_words.h"
 #include "resmem/version.h"
 #include "resmem_program/simd.h"
+#include "resmem_program/system_error.h"
 
 namespace resmem::cli {
 namespace {
@@ -182,6 +184,10 @@ int RunProgram(const Program& program, int argc, char** argv) {
                     console);
     } catch (const std::bad_alloc&) {
       throw;
+    } catch (const std::system_error& error) {  // of a file or a thread
+      return Finish(Status(CodeOfSystemError(error.code().value()),
+                           std::string("the system refused: ") + error.what()),
+                    console);
     } catch (const std::exception& exception) {
       console.Error(
           std::string("a bug in resmem, please report it with this command: ") + exception.what(),

@@ -13,11 +13,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "console/format.h"
 #include "console/interrupt.h"
 #include "console/output.h"
+#include "inputs/read_whole.h"
 #include "process/program_search.h"
 #include "resmem_program/system_error.h"
 
@@ -184,7 +184,11 @@ Status RunSpmTrain(const std::vector<std::string>& lines, const SpmTrainOptions&
                 (reason.empty() ? "it gave no reason" : reason)};
   }
   std::ifstream file(folder / "trained.model", std::ios::binary);
-  const std::string model{std::istreambuf_iterator<char>(file), {}};
+  std::string model;
+  if (!ReadWhole(file, &model)) {
+    return {ErrorCode::kIo,
+            std::string("the trained model cannot be read: ") + std::strerror(errno)};
+  }
   RESMEM_RETURN_IF_ERROR(
       Tokenizer::Parse("the trained model", std::as_bytes(std::span(model))).status());
   RESMEM_ASSIGN_OR_RETURN(Output output, Output::File(path));
