@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "support/random.h"
@@ -139,6 +140,18 @@ TEST(LmRate, ShortRisesAndFallsToATenth) {
     EXPECT_LT(LmRateAt(recipe, step, 1000), LmRateAt(recipe, step - 1, 1000));
   }
   EXPECT_NEAR(LmRateAt(recipe, 999, 1000), recipe.peak_rate / 10, 1e-12);
+}
+
+TEST(LmWarmupSteps, AShortRunLeavesItsWarmUpAfterAQuarter) {
+  LmRecipe recipe;
+  recipe.warmup_steps = 1000;
+  EXPECT_EQ(LmWarmupSteps(recipe, 400), 100);
+  EXPECT_EQ(LmWarmupSteps(recipe, 40000), 1000);
+  double highest = 0;
+  for (int64_t step = 0; step < 400; ++step) {
+    highest = std::max(highest, LmRateAt(recipe, step, 400));
+  }
+  EXPECT_DOUBLE_EQ(highest, recipe.peak_rate);
 }
 
 }  // namespace

@@ -331,10 +331,10 @@ class LanguageModelTest(unittest.TestCase):
         self.run_resmem(*self.memorize, "-o", "explained.resmem")
         ask = ["lm", "explain", "explained.resmem", "--model", "lm.onnx", "--tokenizer", "t.model", "--text"]
         done = self.run_resmem(*ask, "the memory of a", "--last", "2", "--neighbors", "3").stdout
-        self.assertEqual(done.count("after \""), 2)
-        self.assertIn('after "the memory of a"', done)
+        self.assertEqual((done.count('after "'), done.count('after "the memory of a"')), (2, 1))
         self.assertEqual(sum("... " in line for line in done.splitlines()), 6)
         self.assertRegex(done, r"train \d+")
+        self.assertIn("\u2581 (a blank)", self.run_resmem(*ask, "the memory of a model adds", "--last", "9").stdout)
 
     def test_rows_that_are_not_of_the_text_are_shown_as_such(self):
         self.run_resmem(*self.memorize, "-o", "foreign.resmem")
