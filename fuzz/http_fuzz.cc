@@ -88,7 +88,7 @@ Status ReadQuestion(std::string_view input) {
 
 // The rows in it are a segment with checksums, which begins after the numbers.
 Status ReadAnswer(std::string_view input) {
-  constexpr size_t kHead = 40, kQueries = 1;
+  constexpr size_t kHead = 48, kHashAt = 32, kQueries = 1;
   constexpr size_t kNumbers = kHead + 2 * kQueries * kNeighbors * sizeof(int64_t);
   std::string body(input);
   if (body.size() > kNumbers) {
@@ -96,7 +96,7 @@ Status ReadAnswer(std::string_view input) {
     SealForged(&segment);
     body.replace(kNumbers, std::string::npos, segment);
     if (segment.size() >= static_cast<size_t>(kHeaderBytes)) {
-      std::memcpy(body.data() + kHead - 8, segment.data() + offsetof(FileHeader, header_hash), 8);
+      std::memcpy(body.data() + kHashAt, segment.data() + offsetof(FileHeader, header_hash), 8);
     }
   }
   const auto answer = ReadPartsAnswer(body, kQueries, kNeighbors, kRows);
