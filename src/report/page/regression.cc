@@ -52,7 +52,8 @@ Html IntervalSection(const Node& intervals) {
     const double values = static_cast<double>(std::max<int64_t>(1, interval.At("values").Count()));
     const auto covered = [&](const char* field) {
       const Node count = interval.At(field);
-      return Data(count, Percent(static_cast<double>(count.Count()) / values, 1));
+      return CountData(count) << " (" << Percent(static_cast<double>(count.Count()) / values, 1)
+                              << ")";
     };
     rows << TableRow(PercentData(interval.At("share")), covered("covered"),
                      ShortData(interval.At("width")), ShortData(interval.At("pinball")),
