@@ -8,6 +8,9 @@ function(resmem_compile_options target)
   if(RESMEM_WARNINGS_AS_ERRORS)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
+  if(RESMEM_COVERAGE)
+    resmem_count_coverage(${target})
+  endif()
   if(RESMEM_SANITIZE)
     # AddressSanitizer watches the library and the programs; instrumenting the expansions of
     # GoogleTest's macros as well would double the time of the build and find nothing of ours.
@@ -23,6 +26,15 @@ function(resmem_compile_options target)
     endif()
     target_link_options(${target} PUBLIC -fsanitize=${RESMEM_SANITIZE})
   endif()
+endfunction()
+
+# Counts in the folders that tests/coverage prints, and nowhere else: the search stays quick.
+function(resmem_count_coverage target)
+  if(target MATCHES "^resmem(_data|_server)?$")
+    target_compile_options(${target} PRIVATE -O1 --coverage -fprofile-update=atomic
+      "-fprofile-filter-files=.*/src/(format|memory|data)/.*\\;.*/server/.*")
+  endif()
+  target_link_options(${target} PUBLIC --coverage)
 endfunction()
 
 # resmem_add_library(name link...): one of the libraries that are installed; its sources are named by
