@@ -11,6 +11,9 @@ function(resmem_compile_options target)
   if(RESMEM_COVERAGE)
     resmem_count_coverage(${target})
   endif()
+  if(RESMEM_HARDEN AND NOT RESMEM_SANITIZE AND NOT "TEST_CODE" IN_LIST ARGN)
+    resmem_harden(${target})
+  endif()
   if(RESMEM_SANITIZE)
     # AddressSanitizer watches the library and the programs; instrumenting the expansions of
     # GoogleTest's macros as well would double the time of the build and find nothing of ours.
@@ -35,6 +38,17 @@ function(resmem_count_coverage target)
       "-fprofile-filter-files=.*/src/(format|memory|data)/.*\\;.*/server/.*")
   endif()
   target_link_options(${target} PUBLIC --coverage)
+endfunction()
+
+# What an overwritten buffer or pointer meets: a checked copy, a canary, a jump that must arrive where a
+# function begins (docs/decisions/hardening.md).
+function(resmem_harden target)
+  target_compile_options(${target} PRIVATE -fstack-protector-strong $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=2>)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    target_compile_options(${target} PRIVATE -fcf-protection=full)
+  elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+    target_compile_options(${target} PRIVATE -mbranch-protection=standard)
+  endif()
 endfunction()
 
 # resmem_add_library(name link...): one of the libraries that are installed; its sources are named by
