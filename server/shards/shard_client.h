@@ -2,10 +2,12 @@
 //
 // A shard that has not answered after `resend` is asked once more by another connection, then after
 // twice that time again, and so on; the first answer counts and the other attempts end.  So a hung
-// process costs `resend`, not its time limit.  At most a tenth of the questions may be sent again
-// for being slow, after a burst of kBurst: otherwise shards that are slow under load would get more
-// of it.  After a connection that broke, or an answer that another replica may give better, the
-// next attempt is made at once, by another address where there are several.
+// process costs `resend`, not its time limit.  Where shards usually take longer than `resend`, that
+// is waited instead, so that being slow does not use up what may be sent again.  At most a tenth of
+// the questions may be sent again for being slow, after a burst of kBurst: otherwise shards that
+// are slow under load would get more of it.  After a connection that broke, or an answer that
+// another replica may give better, the next attempt is made at once, by another address where there
+// are several.
 //
 // Const methods may be called from any number of threads.
 #ifndef RESMEM_SERVER_SHARDS_SHARD_CLIENT_H_

@@ -290,6 +290,19 @@ class Gateway(unittest.TestCase):
         self.assertLess(fake.asked, 40)
         fake.shutdown()
 
+    def test_a_shard_that_usually_takes_longer_is_not_asked_twice_each_time(self):
+        path = f"/v1/memories/{self.old.names[0]}/parts"
+        fake = FakeShard(lambda question: self.replicas[0][0].ask("POST", path, question)[1] if question else b"", wait=0.05)
+        file = write_list(self.folder / "usual.conf", self.old, [[fake.port], *self.ports[1:]],
+                          **{"deadline-ms": 20000, "resend-ms": 5})
+        gateway = self.start("--shards", file)
+        for row in range(60):
+            self.expect_old(gateway, row, row + 1)
+        # What may be sent again, 100 and a tenth of the questions, is not used up: it learns how long the shard takes.
+        resent = gateway.metric('resmem_shard_resent_total{memory="m",shard="1"}')
+        self.assertTrue(10 < resent < 90, resent)
+        fake.shutdown()
+
     def test_lists_that_are_wrong_are_refused_with_the_line(self):
         for text, sentence in (("name = m\nanswers = a\nshard = 1 2 3\n", "line 3"), ("nam = m\n", "line 1"),
                                ("name = m\n", "has no name, no answers")):
